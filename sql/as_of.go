@@ -144,16 +144,24 @@ func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments,
 	d, err := program.EvalRow(&eval.Context{Runtime: env.Runtime, Params: with.values}, nil)
 	switch {
 	case err != nil:
+		return m, err
 	case d.Null:
-		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
+		return m, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
 	case exact && d.I <= 0:
-		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is not a timestamp",
-			a.Text)
-	case exact:
+		return m, sqlerr.New(sqlerr.InvalidParameterValue,
+			"AS OF SYSTEM TIME: %s is not a timestamp", a.Text)
+	}
+	return s.momentFrom(t.OID, d, now)
+}
+
+// momentFrom converts a value of type bigint, interval or text, or else timestamptz.
+func (s *planRunner) momentFrom(t types.OID, d types.Datum, now time.Time) (m moment, err error) {
+	switch t {
+	case types.OIDInt8:
 		m.ts = tso.Timestamp(d.I)
-	case t.OID == types.OIDInterval:
+	case types.OIDInterval:
 		m.at = since(now, d.Iv)
-	case t.OID == types.OIDText:
+	case types.OIDText:
 		m.at, err = s.momentText(d.S, now)
 	default:
 		m.at = timeOf(d.I)

@@ -70,33 +70,38 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 	if d.Kind != table.KindTable && d.Kind != table.KindVirtual {
 		return nil, nil, notCopied(d, st.From)
 	}
-	var columns []string
-	if len(st.Columns) == 0 {
+	columns, err := copyColumns(d, st.Columns)
+	return d, columns, err
+}
+
+// copyColumns returns the columns named, or all that are stored if none is.
+func copyColumns(d *table.Desc, names []ast.Ident) (columns []string, err error) {
+	if len(names) == 0 {
 		for i := range d.Columns {
 			if c := &d.Columns[i]; !c.Hidden && c.Generated == "" {
 				columns = append(columns, c.Name)
 			}
 		}
-		return d, columns, nil
+		return columns, nil
 	}
-	for _, id := range st.Columns {
+	for _, id := range names {
 		i := d.Column(id.Name)
 		if i >= 0 && d.Columns[i].Generated != "" {
-			return nil, nil, sqlerr.New(sqlerr.InvalidColumnReference,
+			return nil, sqlerr.New(sqlerr.InvalidColumnReference,
 				"column \"%s\" is a generated column", id.Name).
 				WithDetail("Generated columns cannot be used in COPY.")
 		}
 		if i < 0 || d.Columns[i].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn,
+			return nil, sqlerr.New(sqlerr.UndefinedColumn,
 				"column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
 		}
 		if slices.Contains(columns, id.Name) {
-			return nil, nil, sqlerr.New(sqlerr.DuplicateColumn,
+			return nil, sqlerr.New(sqlerr.DuplicateColumn,
 				"column \"%s\" specified more than once", id.Name)
 		}
 		columns = append(columns, id.Name)
 	}
-	return d, columns, nil
+	return columns, nil
 }
 
 // rowsPerInsert is how many rows COPY FROM inserts together.
@@ -356,8 +361,12 @@ func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyf
 // sendCopy writes the rows of a source in COPY's format.
 func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool,
 	out CopyWriter) (n int64, err error) {
-	format := s.Format()
-	var line, values []byte
+	text := s.Format()
+	if binary {
+		text = nil
+	}
+	row := copiedRow{text: text}
+	var line []byte
 	if line = w.Begin(nil); len(line) > 0 && !binary {
 		if err := out.CopyData(line); err != nil {
 			return 0, err
@@ -372,33 +381,8 @@ func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, bi
 		if b == nil {
 			break
 		}
-		fields := make([][]byte, len(b.Cols))
-		ends := make([]int, len(b.Cols))
 		for i := range b.Rows() {
-			r := b.Row(i)
-			values = values[:0]
-			for ci, col := range b.Cols {
-				if ends[ci] = -1; col.HasNull && col.Nulls[r] {
-					continue
-				}
-				if binary {
-					values = types.AppendBinary(values, col.Type, col.Get(r))
-				} else {
-					values = types.AppendText(values, col.Type, col.Get(r), format)
-				}
-				ends[ci] = len(values)
-			}
-			from := 0
-			for ci, end := range ends {
-				if fields[ci] = nil; end >= 0 {
-					fields[ci] = values[from:end:end]
-					if fields[ci] == nil {
-						fields[ci] = []byte{}
-					}
-					from = end
-				}
-			}
-			line = w.Row(line, fields)
+			line = w.Row(line, row.of(b, b.Row(i)))
 			if err := out.CopyData(line); err != nil {
 				return n, err
 			}
@@ -412,4 +396,42 @@ func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, bi
 		}
 	}
 	return n, out.CopyDone()
+}
+
+// copiedRow is the fields of one row after the other, in memory that all rows share.
+type copiedRow struct {
+	text   *types.Format // nil: binary
+	values []byte        // of all fields
+	ends   []int         // of the fields in values; -1: NULL
+	fields [][]byte
+}
+
+// of returns the fields of row r of b, nil for NULL. They are valid until the next call.
+func (c *copiedRow) of(b *types.Batch, r int) [][]byte {
+	c.values, c.ends, c.fields = c.values[:0], c.ends[:0], c.fields[:0]
+	for _, col := range b.Cols {
+		switch {
+		case col.HasNull && col.Nulls[r]:
+			c.ends = append(c.ends, -1)
+			continue
+		case c.text == nil:
+			c.values = types.AppendBinary(c.values, col.Type, col.Get(r))
+		default:
+			c.values = types.AppendText(c.values, col.Type, col.Get(r), c.text)
+		}
+		c.ends = append(c.ends, len(c.values))
+	}
+	from := 0
+	for _, end := range c.ends {
+		var field []byte
+		if end >= 0 {
+			field = c.values[from:end:end]
+			if field == nil {
+				field = []byte{}
+			}
+			from = end
+		}
+		c.fields = append(c.fields, field)
+	}
+	return c.fields
 }

@@ -28,14 +28,8 @@ func toSQL(ctx context.Context, err error) error {
 	}
 	var (
 		se        *sqlerr.Error
-		conflict  *txn.WriteConflictError
-		exists    *txn.AlreadyExistsError
-		locked    *txn.LockedError
 		safepoint *txn.SafepointError
 		deadlock  *rowlock.DeadlockError
-		reads     *txn.ReadConflictError
-		pair      *txn.SerializationError
-		stale     *txn.StaleError
 		exhausted *memory.ExhaustedError
 	)
 	switch {
@@ -50,6 +44,46 @@ func toSQL(ctx context.Context, err error) error {
 		return canceled(ctx)
 	case errors.As(err, &exhausted):
 		return outOfMemory(exhausted)
+	}
+	if c := conflictError(err); c != nil {
+		return c
+	}
+	switch {
+	case errors.Is(err, txn.ErrTooLarge):
+		return wrap(sqlerr.OutOfMemory, "out of memory", err).
+			WithDetail("The transaction holds too many writes that are not committed.").
+			WithHint("Split it into several smaller transactions.")
+	case errors.As(err, &deadlock):
+		return deadlocked(deadlock)
+	case errors.Is(err, rowlock.ErrNotAvailable):
+		return wrap(sqlerr.LockNotAvailable, "could not obtain lock on row", err)
+	case errors.Is(err, rowlock.ErrTimeout):
+		return wrap(sqlerr.LockNotAvailable, "canceling statement due to lock timeout", err)
+	case errors.Is(err, txn.ErrReadOnly):
+		return wrap(sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", err)
+	case errors.As(err, &safepoint):
+		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
+	}
+	if e := engineError(err); e != nil {
+		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return canceled(ctx)
+	}
+	return wrap(sqlerr.InternalError, err.Error(), err)
+}
+
+// conflictError returns the 40001 of a conflict with another transaction; nil for any other error.
+func conflictError(err error) error {
+	var (
+		conflict *txn.WriteConflictError
+		exists   *txn.AlreadyExistsError
+		locked   *txn.LockedError
+		reads    *txn.ReadConflictError
+		pair     *txn.SerializationError
+		stale    *txn.StaleError
+	)
+	switch {
 	case errors.As(err, &conflict) && conflict.Deleted:
 		return serialization("could not serialize access due to concurrent delete", conflict.Key,
 			err)
@@ -63,25 +97,18 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &locked):
 		return serialization("could not serialize access due to a lock of another transaction",
 			locked.Key, err)
-	case errors.Is(err, txn.ErrTooLarge):
-		return wrap(sqlerr.OutOfMemory, "out of memory", err).
-			WithDetail("The transaction holds too many writes that are not committed.").
-			WithHint("Split it into several smaller transactions.")
 	case errors.As(err, &reads):
 		return serialization(unserializable, reads.Key, err)
 	case errors.As(err, &pair):
 		return serialization(unserializable, pair.Key, err).WithDetail("Reason code: %s",
 			pair.Reason)
-	case errors.As(err, &deadlock):
-		return deadlocked(deadlock)
-	case errors.Is(err, rowlock.ErrNotAvailable):
-		return wrap(sqlerr.LockNotAvailable, "could not obtain lock on row", err)
-	case errors.Is(err, rowlock.ErrTimeout):
-		return wrap(sqlerr.LockNotAvailable, "canceling statement due to lock timeout", err)
-	case errors.Is(err, txn.ErrReadOnly):
-		return wrap(sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", err)
-	case errors.As(err, &safepoint):
-		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
+	}
+	return nil
+}
+
+// engineError returns what a client sees of an error of the engine; nil for any other error.
+func engineError(err error) error {
+	switch {
 	case errors.Is(err, kv.ErrCorruption):
 		return wrap(sqlerr.DataCorrupted, err.Error(),
 			err).WithHint("What lies in other files can still be read. " +
@@ -94,10 +121,8 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrClosed):
 		return wrap(sqlerr.AdminShutdown, "the database is closed", err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return canceled(ctx)
 	}
-	return wrap(sqlerr.InternalError, err.Error(), err)
+	return nil
 }
 
 // deadlocked returns the error of a deadlock cycle, worded as PostgreSQL words it.

@@ -32,20 +32,8 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 	summary, timing := false, false // asked for
 	for _, opt := range st.Options {
 		if opt.Name == "format" {
-			switch strings.ToLower(opt.Value) {
-			case "text":
-				o.json = false
-			case "json":
-				o.json = true
-			case "":
-				return o, sqlerr.New(sqlerr.SyntaxError, "format requires a parameter")
-			case "xml", "yaml":
-				return o, sqlerr.Unsupported(int(opt.Pos),
-					"EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
-			default:
-				return o, sqlerr.New(sqlerr.InvalidParameterValue,
-					"unrecognized value for EXPLAIN option \"format\": \"%s\"", opt.Value).At(
-					int(opt.Pos))
+			if o.json, err = explainJSON(&opt); err != nil {
+				return o, err
 			}
 			continue
 		}
@@ -85,6 +73,23 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 		o.summary = o.analyze
 	}
 	return o, nil
+}
+
+// explainJSON reports whether FORMAT is JSON, and not TEXT.
+func explainJSON(opt *ast.Option) (bool, error) {
+	switch strings.ToLower(opt.Value) {
+	case "text":
+		return false, nil
+	case "json":
+		return true, nil
+	case "":
+		return false, sqlerr.New(sqlerr.SyntaxError, "format requires a parameter")
+	case "xml", "yaml":
+		return false, sqlerr.Unsupported(int(opt.Pos),
+			"EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
+	}
+	return false, sqlerr.New(sqlerr.InvalidParameterValue,
+		"unrecognized value for EXPLAIN option \"format\": \"%s\"", opt.Value).At(int(opt.Pos))
 }
 
 // openExplain is EXPLAIN [ANALYZE].
@@ -133,14 +138,8 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		src.plannedAnew(owner, stmt)
 		defer src.close()
 		begun = time.Now()
-		for {
-			b, err := src.next(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if b == nil {
-				break
-			}
+		if err := readToEnd(ctx, src); err != nil {
+			return nil, err
 		}
 		execution = time.Since(begun)
 		eo.Actual = src.cursor.NodeStats
@@ -174,4 +173,12 @@ func explainLines(lines ...string) [][]types.Datum {
 		rows[i] = []types.Datum{types.NewString(l)}
 	}
 	return rows
+}
+
+func readToEnd(ctx context.Context, src source) error {
+	for {
+		if b, err := src.next(ctx); err != nil || b == nil {
+			return err
+		}
+	}
 }

@@ -168,62 +168,81 @@ func goesForward(st *ast.Fetch) bool {
 // is nearer than the cursor's position, even when the row lies ahead.
 func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
 	f := &fetchSource{s: &s.client, p: p, limit: st.Count, moved: st.Move}
-	atStart, onRow, at := p.rows == 0 && !p.atEnd, p.rows > 0 && !p.atEnd, p.rows
-	if p.atEnd {
-		at++
-	}
 	switch st.Direction {
 	case "", ast.FetchNext:
 		f.limit = 1
 		return f, nil
 	case ast.FetchForward:
-		if st.All {
-			f.limit = -1
-		}
-		if st.All || st.Count > 0 {
-			return f, nil
-		}
-		if st.Count == 0 {
-			return f.refetch(onRow)
-		}
+		return f.forward(st)
 	case ast.FetchBackward:
-		if st.Count < 0 && !st.All {
-			f.limit = -st.Count
-			return f, nil
-		}
-		if st.Move && !st.All && st.Count == 0 {
-			return f.refetch(onRow)
-		}
-		if st.Move && st.All && atStart {
-			return tagSource("MOVE 0"), nil
-		}
+		return f.backward(st)
 	case ast.FetchRelative:
-		if st.Count > 0 {
-			return f.skipTo(ctx, st.Count)
-		}
-		if st.Count == 0 {
-			return f.refetch(onRow)
-		}
-	case ast.FetchFirst, ast.FetchAbsolute:
-		n := st.Count
-		if st.Direction == ast.FetchFirst {
-			n = 1
-		}
 		switch {
-		case n == 0 && atStart:
-			return f, nil
-		case n > at && (atStart || n-1 > p.rows/2):
-			return f.skipTo(ctx, n-at)
+		case st.Count > 0:
+			return f.skipTo(ctx, st.Count)
+		case st.Count == 0:
+			return f.refetch()
 		}
+	case ast.FetchFirst:
+		return f.absolute(ctx, 1)
+	case ast.FetchAbsolute:
+		return f.absolute(ctx, st.Count)
+	}
+	return nil, notScrollable()
+}
+
+// atStart reports whether the cursor is before its first row.
+func (f *fetchSource) atStart() bool { return f.p.rows == 0 && !f.p.atEnd }
+
+// forward is FETCH FORWARD n or ALL.
+func (f *fetchSource) forward(st *ast.Fetch) (source, error) {
+	switch {
+	case st.All:
+		f.limit = -1
+		return f, nil
+	case st.Count > 0:
+		return f, nil
+	case st.Count == 0:
+		return f.refetch()
+	}
+	return nil, notScrollable()
+}
+
+// backward is FETCH BACKWARD n or ALL, of which only what does not go back is possible.
+func (f *fetchSource) backward(st *ast.Fetch) (source, error) {
+	switch {
+	case !st.All && st.Count < 0:
+		f.limit = -st.Count
+		return f, nil
+	case st.Move && !st.All && st.Count == 0:
+		return f.refetch()
+	case st.Move && st.All && f.atStart():
+		return tagSource("MOVE 0"), nil
+	}
+	return nil, notScrollable()
+}
+
+// absolute is FETCH ABSOLUTE n.
+func (f *fetchSource) absolute(ctx context.Context, n int64) (source, error) {
+	at := f.p.rows
+	if f.p.atEnd {
+		at++
+	}
+	switch {
+	case n == 0 && f.atStart():
+		f.limit = 0
+		return f, nil
+	case n > at && (f.atStart() || n-1 > f.p.rows/2):
+		return f.skipTo(ctx, n-at)
 	}
 	return nil, notScrollable()
 }
 
 // refetch is FETCH 0: the row on which the cursor is, if any, once more. MOVE only counts it.
-func (f *fetchSource) refetch(onRow bool) (source, error) {
+func (f *fetchSource) refetch() (source, error) {
 	f.limit = 0
 	switch {
-	case !onRow:
+	case f.p.rows == 0 || f.p.atEnd:
 		return f, nil
 	case f.moved:
 		return tagSource("MOVE 1"), nil

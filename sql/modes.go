@@ -94,19 +94,8 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 		return err
 	}
 	if m.ReadOnly != nil {
-		if !*m.ReadOnly && s.tx.readOnly && s.tx.ran {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction,
-				"transaction read-write mode must be set before any query")
-		}
-		if !*m.ReadOnly && s.tx.readOnly && s.tx.tx != nil { // begun as a reader
-			return sqlerr.New(sqlerr.ActiveSQLTransaction,
-				"transaction read-write mode must be set before any query")
-		}
-		if s.tx.readOnly != *m.ReadOnly {
-			s.tx.readOnly = *m.ReadOnly
-			if err := s.beginAgain(); err != nil {
-				return err
-			}
+		if err := s.setReadOnly(*m.ReadOnly); err != nil {
+			return err
 		}
 	}
 	if m.AsOf != nil {
@@ -119,14 +108,31 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 		}
 	}
 	if m.Deferrable != nil {
-		if s.tx.ran {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction,
-				"SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
-		}
-		if s.tx.deferrable != *m.Deferrable {
-			s.tx.deferrable = *m.Deferrable
-			return s.beginAgain()
-		}
+		return s.setDeferrable(*m.Deferrable)
 	}
 	return nil
+}
+
+func (s *transactor) setReadOnly(on bool) error {
+	if s.tx.readOnly == on {
+		return nil
+	}
+	if !on && (s.tx.ran || s.tx.tx != nil) { // the store's transaction was begun as a reader
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"transaction read-write mode must be set before any query")
+	}
+	s.tx.readOnly = on
+	return s.beginAgain()
+}
+
+func (s *transactor) setDeferrable(on bool) error {
+	if s.tx.ran {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+	}
+	if s.tx.deferrable == on {
+		return nil
+	}
+	s.tx.deferrable = on
+	return s.beginAgain()
 }

@@ -118,6 +118,14 @@ func (s *planRunner) mayWrite(stmt ast.Statement) error {
 	return nil
 }
 
+// planBasis is what a plan is made for: it is valid in a transaction with the same basis, as long
+// as the statistics of its tables have not changed since the epoch.
+type planBasis struct {
+	version  uint64 // of the catalog
+	settings string
+	epoch    uint64 // of the statistics
+}
+
 // planFor returns a plan of ps (or of the statement inside) that is valid in the present
 // transaction: the plan made before if the schema is still the same, else one from the cache, else
 // a new one.
@@ -127,41 +135,57 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 	if err != nil {
 		return nil, err
 	}
-	settings := s.settings.Derived().PlanKey
+	// Plans for a schema, or statistics, that only this transaction sees are not kept.
 	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
-	if ps.plan != nil && !own && ps.version == version && ps.settings == settings {
-		if now, current := s.planIsCurrent(ps.plan, ps.epoch); current {
-			ps.epoch = now
+	settings := s.settings.Derived().PlanKey
+	if ps.plan != nil && !own && ps.basis.version == version && ps.basis.settings == settings {
+		if now, current := s.planIsCurrent(ps.plan, ps.basis.epoch); current {
+			ps.basis.epoch = now
 			return ps.plan, nil
 		}
 	}
-	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
-	epoch := s.engine.statistics.Epoch()
-	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared),
-		settings: settings, user: s.user}
-	if share {
-		if plan := s.engine.plans.get(key, version, s.planIsCurrent); plan != nil {
-			ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
-			return plan, nil
-		}
+	basis := planBasis{version, settings, s.engine.statistics.Epoch()}
+	short := len(ps.Text) <= maxCachedText
+	var plan *physical.Plan
+	if !own && short && ps.offset == 0 && ps.Stmt == stmt {
+		plan, err = s.sharedPlan(ctx, ps, basis)
+	} else {
+		plan, err = s.newPlan(ctx, ps, stmt)
 	}
+	if err != nil {
+		return nil, err
+	}
+	ps.plan = nil
+	if !own && short && !plan.NoCache {
+		ps.plan, ps.basis = plan, basis
+	}
+	return plan, nil
+}
+
+// sharedPlan returns the plan of ps from the cache, or makes it and puts it there.
+func (s *planRunner) sharedPlan(ctx context.Context, ps *Prepared,
+	basis planBasis) (*physical.Plan, error) {
+	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared),
+		settings: basis.settings, user: s.user}
+	if plan := s.engine.plans.get(key, basis.version, s.planIsCurrent); plan != nil {
+		return plan, nil
+	}
+	plan, err := s.newPlan(ctx, ps, ps.Stmt)
+	if err == nil && !plan.NoCache {
+		s.engine.plans.put(key, cachedPlan{basis.version, basis.epoch, plan})
+	}
+	return plan, err
+}
+
+func (s *planRunner) newPlan(ctx context.Context, ps *Prepared,
+	stmt ast.Statement) (*physical.Plan, error) {
 	ctx, work := memory.With(ctx, s.memory)
 	defer work.End()
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
 	if err != nil && ps.template != nil {
 		return nil, errNotServed
 	}
-	if err != nil {
-		return nil, s.withMoment(err)
-	}
-	if share && !plan.NoCache {
-		s.engine.plans.put(key, cachedPlan{version, epoch, plan})
-	}
-	ps.plan = nil
-	if !own && !plan.NoCache && len(ps.Text) <= maxCachedText {
-		ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
-	}
-	return plan, nil
+	return plan, s.withMoment(err)
 }
 
 // lockedPlan is planFor with the tables of the plan locked.

@@ -25,9 +25,7 @@ type Prepared struct {
 	unbound  int           // parameters in the text of a Query, which have no values
 	source   string        // the text with PREPARE or DECLARE that made it, or ""
 	plan     *physical.Plan
-	version  uint64
-	epoch    uint64 // of the statistics
-	settings string
+	basis    planBasis
 	bytes    int64 // counted by the session while it has a name
 
 	template *template.Template // that made the statement, with

@@ -18,63 +18,83 @@ import (
 // upkeep are the options of VACUUM and ANALYZE.
 type upkeep struct {
 	verbose, analyze, full, rowsOnly, skipLocked bool
+
+	// of VACUUM, and only to be checked against FULL
+	workers             int64
+	noSkipping, noTOAST bool
 }
 
 // readUpkeep reads the options. VACUUM's options about PostgreSQL's pages have nothing to do: no
 // page is skipped, there is no TOAST table and no file to truncate, transaction numbers do not wrap
 // around so that no row needs freezing, and a pass has no workers.
 func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
-	command := upper(string(st.Command))
-	workers, noSkipping, noTOAST := int64(0), false, false
 	for i := range st.Options {
-		opt := &st.Options[i]
-		name := strings.ToLower(opt.Name)
-		vacuum := st.Command == ast.Vacuum
-		on := true
-		if name != "parallel" && name != "index_cleanup" {
-			if on, err = boolOption(opt); err != nil {
-				return o, err
-			}
-		}
-		switch {
-		case name == "verbose":
-			o.verbose = on
-		case name == "skip_locked":
-			o.skipLocked = on
-		case !vacuum:
-			return o, unknownOption(command, opt)
-		case name == "analyze" || name == "analyse":
-			o.analyze = on
-		case name == "full":
-			o.full = on
-		case name == "freeze" || name == "truncate":
-		case name == "disable_page_skipping":
-			noSkipping = on
-		case name == "process_toast":
-			noTOAST = !on
-		case name == "index_cleanup":
-			if o.rowsOnly, err = indexCleanupOff(opt); err != nil {
-				return o, err
-			}
-		case name == "parallel":
-			if workers, err = parallelWorkers(opt); err != nil {
-				return o, err
-			}
-		default:
-			return o, unknownOption(command, opt)
+		if err := o.set(st.Command, &st.Options[i]); err != nil {
+			return o, err
 		}
 	}
+	return o, o.checkFull()
+}
+
+func (o *upkeep) set(command ast.MaintenanceCommand, opt *ast.Option) (err error) {
+	name, vacuum := strings.ToLower(opt.Name), command == ast.Vacuum
 	switch {
-	case o.full && workers > 0:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported,
-			"VACUUM FULL cannot be performed in parallel")
-	case o.full && noSkipping:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported,
-			"VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
-	case o.full && noTOAST:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
+	case vacuum && name == "index_cleanup":
+		o.rowsOnly, err = indexCleanupOff(opt)
+		return err
+	case vacuum && name == "parallel":
+		o.workers, err = parallelWorkers(opt)
+		return err
 	}
-	return o, nil
+	on, err := boolOption(opt)
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "verbose":
+		o.verbose = on
+		return nil
+	case "skip_locked":
+		o.skipLocked = on
+		return nil
+	}
+	if vacuum && o.setVacuum(name, on) {
+		return nil
+	}
+	return unknownOption(upper(string(command)), opt)
+}
+
+// setVacuum sets an option that only VACUUM has; false if there is none of that name.
+func (o *upkeep) setVacuum(name string, on bool) bool {
+	switch name {
+	case "analyze", "analyse":
+		o.analyze = on
+	case "full":
+		o.full = on
+	case "freeze", "truncate":
+	case "disable_page_skipping":
+		o.noSkipping = on
+	case "process_toast":
+		o.noTOAST = !on
+	default:
+		return false
+	}
+	return true
+}
+
+// checkFull refuses what cannot be together with FULL.
+func (o *upkeep) checkFull() error {
+	switch {
+	case o.full && o.workers > 0:
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"VACUUM FULL cannot be performed in parallel")
+	case o.full && o.noSkipping:
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
+	case o.full && o.noTOAST:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
+	}
+	return nil
 }
 
 func unknownOption(command string, o *ast.Option) error {

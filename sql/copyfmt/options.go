@@ -97,15 +97,7 @@ func (o *Options) set(opt *ast.Option, from bool) error {
 				"COPY null representation cannot use newline or carriage return")
 		}
 	case "header":
-		if strings.EqualFold(opt.Value, "match") {
-			if !from {
-				return sqlerr.New(sqlerr.InvalidParameterValue,
-					"cannot use \"match\" with HEADER in COPY TO")
-			}
-			o.Header, o.HeaderMatch = true, true
-			return nil
-		}
-		return boolean(opt, &o.Header)
+		return o.setHeader(opt, from)
 	case "freeze":
 		// No other transaction sees rows before their commit: there is nothing to freeze.
 		var freeze bool
@@ -125,6 +117,18 @@ func (o *Options) set(opt *ast.Option, from bool) error {
 	default:
 		return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", opt.Name)
 	}
+	return nil
+}
+
+func (o *Options) setHeader(opt *ast.Option, from bool) error {
+	if !strings.EqualFold(opt.Value, "match") {
+		return boolean(opt, &o.Header)
+	}
+	if !from {
+		return sqlerr.New(sqlerr.InvalidParameterValue,
+			"cannot use \"match\" with HEADER in COPY TO")
+	}
+	o.Header, o.HeaderMatch = true, true
 	return nil
 }
 

@@ -324,22 +324,23 @@ func unescape(s []byte) (c byte, n int) {
 	case 'v':
 		return '\v', 1
 	case 'x':
-		for n = 1; n < 3 && n < len(s) && hex(s[n]) >= 0; n++ {
-			c = c<<4 | byte(hex(s[n]))
+		if c, n = digits(s[1:], 16, 2); n > 0 {
+			return c, 1 + n
 		}
-		if n == 1 {
-			return 'x', 1
-		}
-		return c, n
-	}
-	if s[0] >= '0' && s[0] <= '7' {
-		for n < 3 && n < len(s) && s[n] >= '0' && s[n] <= '7' {
-			c = c<<3 | (s[n] - '0')
-			n++
-		}
-		return c, n
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		return digits(s, 8, 3)
 	}
 	return s[0], 1
+}
+
+// digits reads up to most digits to a base, and returns the byte that they stand for and their
+// number.
+func digits(s []byte, base, most int) (c byte, n int) {
+	for n < most && n < len(s) && hex(s[n]) >= 0 && hex(s[n]) < base {
+		c = c*byte(base) + byte(hex(s[n]))
+		n++
+	}
+	return c, n
 }
 
 func hex(c byte) int {

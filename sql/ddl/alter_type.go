@@ -51,19 +51,23 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 	if err := a.stillComparable(ctx, next, id); err != nil {
 		return err
 	}
-	for i := range next.Indexes {
-		for _, k := range next.Indexes[i].Columns {
-			if k.ColumnID == c.ID {
-				if err := indexable(t); err != nil {
-					return err
-				}
-			}
+	if isIndexed(next, id) {
+		if err := indexable(t); err != nil {
+			return err
 		}
 	}
 	if err := a.rewrite(ctx, next, a.converted(ctx, next, o, convert)); err != nil {
 		return err
 	}
 	return a.verifyReferences(ctx, id)
+}
+
+// isIndexed reports whether an index has the column.
+func isIndexed(d *table.Desc, id table.ColumnID) bool {
+	return slices.ContainsFunc(d.Indexes, func(ix table.Index) bool {
+		return slices.ContainsFunc(ix.Columns,
+			func(k table.IndexColumn) bool { return k.ColumnID == id })
+	})
 }
 
 // converted computes rows of the new type, generated columns after it.

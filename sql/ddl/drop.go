@@ -154,20 +154,25 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 		}
 	}
 	for _, d := range dr.order {
-		if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] &&
-			d.Sequence.OwnerTable != 0 {
-			if err := dr.env.disown(ctx, d.Clone()); err != nil {
-				return err
-			}
-		}
-		if err := dr.env.View.DropRelation(ctx, d); err != nil {
-			return err
-		}
-		if err := dr.env.unlink(ctx, d.ID, d.ForeignKeys, nil); err != nil {
+		if err := dr.drop(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drop removes one relation from the catalog, and what other relations keep about it.
+func (dr *dropper) drop(ctx context.Context, d *table.Desc) error {
+	if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] &&
+		d.Sequence.OwnerTable != 0 {
+		if err := dr.env.disown(ctx, d.Clone()); err != nil {
+			return err
+		}
+	}
+	if err := dr.env.View.DropRelation(ctx, d); err != nil {
+		return err
+	}
+	return dr.env.unlink(ctx, d.ID, d.ForeignKeys, nil)
 }
 
 // lockOtherEnds locks the tables at the other ends of the foreign keys that go: they change too.
@@ -239,15 +244,8 @@ func (dr *dropper) notice() {
 	}
 }
 
-// follow notes d and all that depends on it.
-func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
-	if err := dr.env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
-		return err
-	}
-	if err := dr.env.unused("DROP TABLE", d); err != nil {
-		return err
-	}
-	dr.order = append(dr.order, d)
+// followViews notes the views that read d.
+func (dr *dropper) followViews(ctx context.Context, d *table.Desc) error {
 	views, err := dr.env.View.Dependents(ctx, d.ID)
 	if err != nil {
 		return err
@@ -262,10 +260,25 @@ func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// follow notes d and all that depends on it.
+func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
+	if err := dr.env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+		return err
+	}
+	if err := dr.env.unused("DROP TABLE", d); err != nil {
+		return err
+	}
+	dr.order = append(dr.order, d)
+	if err := dr.followViews(ctx, d); err != nil {
+		return err
+	}
 	if d.Kind == table.KindSequence {
 		return dr.followSequence(ctx, d)
 	}
-	err = dr.env.eachReference(ctx, d, func(child *table.Desc, fk *table.ForeignKey) {
+	err := dr.env.eachReference(ctx, d, func(child *table.Desc, fk *table.ForeignKey) {
 		if !dr.going[child.ID] {
 			dr.foreignKey(child, fk, dr.env.describe(d))
 		}

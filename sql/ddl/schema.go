@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -59,47 +60,41 @@ func (env *Env) createDatabase(ctx context.Context, s *ast.CreateDatabase) error
 	return err
 }
 
-// databaseOption accepts what describes a database as all are here: UTF-8, ordered by bytes, made
-// from an empty template.
+// databaseValues are the values of database options, in lower case, that describe a database as all
+// are here: UTF-8, ordered by bytes, made from an empty template.
+var databaseValues = map[string][]string{
+	"template":          {"template0", "template1", "default"},
+	"encoding":          {"utf8", "utf-8", "unicode", "default", "6"},
+	"locale":            localeValues,
+	"lc_collate":        localeValues,
+	"lc_ctype":          localeValues,
+	"locale_provider":   localeValues,
+	"tablespace":        {"pg_default", "default"},
+	"connection_limit":  {"-1", "default"},
+	"connection limit":  {"-1", "default"},
+	"allow_connections": {"true", "default"},
+	"is_template":       {"false", "default"},
+}
+
+var localeValues = []string{"c", "posix", "c.utf-8", "c.utf8", "en_us.utf-8", "en_us.utf8",
+	"default", "libc"}
+
 func (env *Env) databaseOption(_ context.Context, o ast.Option) error {
-	v := strings.ToLower(o.Value)
-	switch strings.ToLower(o.Name) {
+	name := strings.ToLower(o.Name)
+	if slices.Contains(databaseValues[name], strings.ToLower(o.Value)) {
+		return nil
+	}
+	switch name {
 	case "owner":
 		return env.checkRole(o.Value)
-	case "template":
-		if v == "template0" || v == "template1" || v == "default" {
-			return nil
-		}
-		return sqlerr.Unsupported(int(o.Pos), "TEMPLATE \""+o.Value+"\"")
-	case "encoding":
-		if v == "utf8" || v == "utf-8" || v == "unicode" || v == "default" || v == "6" {
-			return nil
-		}
-		return sqlerr.Unsupported(int(o.Pos), "ENCODING \""+o.Value+"\"")
+	case "template", "encoding":
+		return sqlerr.Unsupported(int(o.Pos), strings.ToUpper(name)+" \""+o.Value+"\"")
 	case "locale", "lc_collate", "lc_ctype", "locale_provider":
-		switch v {
-		case "c", "posix", "c.utf-8", "c.utf8", "en_us.utf-8", "en_us.utf8", "default", "libc":
-			return nil
-		}
 		return sqlerr.Unsupported(int(o.Pos), "locale \""+o.Value+"\"")
 	case "tablespace":
-		if v == "pg_default" || v == "default" {
-			return nil
-		}
 		return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", o.Value)
 	case "connection_limit", "connection limit":
-		if v == "-1" || v == "default" {
-			return nil
-		}
 		return sqlerr.Unsupported(int(o.Pos), "CONNECTION LIMIT")
-	case "allow_connections":
-		if v == "true" || v == "default" {
-			return nil
-		}
-	case "is_template":
-		if v == "false" || v == "default" {
-			return nil
-		}
 	}
 	return sqlerr.Unsupported(int(o.Pos), "database option "+o.Name)
 }

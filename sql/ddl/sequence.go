@@ -124,32 +124,50 @@ func applyOptions(seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error
 
 func setBounds(seq *table.Sequence, o *ast.SequenceOptions, fresh, resetMin, resetMax bool) error {
 	low, high := sequenceBounds(seq.Type)
-	if o.Max != nil {
+	switch {
+	case o.Max != nil:
 		seq.Max = *o.Max
-	} else if fresh || o.NoMax || resetMax {
+	case resetMax || (fresh || o.NoMax) && seq.Increment > 0:
+		seq.Max = high
+	case fresh || o.NoMax:
 		seq.Max = -1
-		if seq.Increment > 0 || resetMax {
-			seq.Max = high
-		}
 	}
-	if seq.Max < low || seq.Max > high {
-		return badSequence("MAXVALUE (%d) is out of range for sequence data type %s", seq.Max,
-			types.TypeName(seq.Type))
+	if err := boundInType("MAXVALUE", seq.Max, seq.Type); err != nil {
+		return err
 	}
-	if o.Min != nil {
+	switch {
+	case o.Min != nil:
 		seq.Min = *o.Min
-	} else if fresh || o.NoMin || resetMin {
+	case resetMin || (fresh || o.NoMin) && seq.Increment < 0:
+		seq.Min = low
+	case fresh || o.NoMin:
 		seq.Min = 1
-		if seq.Increment < 0 || resetMin {
-			seq.Min = low
-		}
 	}
-	if seq.Min < low || seq.Min > high {
-		return badSequence("MINVALUE (%d) is out of range for sequence data type %s", seq.Min,
-			types.TypeName(seq.Type))
+	if err := boundInType("MINVALUE", seq.Min, seq.Type); err != nil {
+		return err
 	}
 	if seq.Min >= seq.Max {
 		return badSequence("MINVALUE (%d) must be less than MAXVALUE (%d)", seq.Min, seq.Max)
+	}
+	return nil
+}
+
+// boundInType refuses a bound outside of the sequence's type.
+func boundInType(name string, v int64, t types.OID) error {
+	if low, high := sequenceBounds(t); v < low || v > high {
+		return badSequence("%s (%d) is out of range for sequence data type %s", name, v,
+			types.TypeName(t))
+	}
+	return nil
+}
+
+// withinBounds refuses a START or RESTART value outside of the sequence's bounds.
+func withinBounds(name string, v int64, seq *table.Sequence) error {
+	if v < seq.Min {
+		return badSequence("%s value (%d) cannot be less than MINVALUE (%d)", name, v, seq.Min)
+	}
+	if v > seq.Max {
+		return badSequence("%s value (%d) cannot be greater than MAXVALUE (%d)", name, v, seq.Max)
 	}
 	return nil
 }
@@ -163,14 +181,7 @@ func setStart(seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
 			seq.Start = seq.Max
 		}
 	}
-	if seq.Start < seq.Min {
-		return badSequence("START value (%d) cannot be less than MINVALUE (%d)", seq.Start, seq.Min)
-	}
-	if seq.Start > seq.Max {
-		return badSequence("START value (%d) cannot be greater than MAXVALUE (%d)", seq.Start,
-			seq.Max)
-	}
-	return nil
+	return withinBounds("START", seq.Start, seq)
 }
 
 // setOwner applies OWNED BY to a sequence's definition, and notes it in the owner's column.
@@ -281,13 +292,8 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 		if o.RestartWith != nil {
 			value = *o.RestartWith
 		}
-		if value < d.Sequence.Min {
-			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)", value,
-				d.Sequence.Min)
-		}
-		if value > d.Sequence.Max {
-			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)", value,
-				d.Sequence.Max)
+		if err := withinBounds("RESTART", value, d.Sequence); err != nil {
+			return err
 		}
 		if err := env.View.Restart(ctx, d.Sequence, value); err != nil {
 			return err
@@ -296,13 +302,8 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 		if err := env.View.NextEpoch(ctx, old, d.Sequence); err != nil {
 			return err
 		}
-		if d.Sequence.Last < d.Sequence.Min {
-			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)",
-				d.Sequence.Last, d.Sequence.Min)
-		}
-		if d.Sequence.Last > d.Sequence.Max {
-			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)",
-				d.Sequence.Last, d.Sequence.Max)
+		if err := withinBounds("RESTART", d.Sequence.Last, d.Sequence); err != nil {
+			return err
 		}
 	}
 	if err := env.setOwner(ctx, d, o); err != nil {

@@ -194,19 +194,8 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 		}
 	}
 	c.pair = append(append(c.pair[:0], existing...), i.row...)
-	if c.where != nil {
-		d, err := c.where.EvalRow(&i.run.ev, c.pair)
-		if err != nil || !d.Bool() {
-			return true, err
-		}
-	}
-	c.next = append(c.next[:0], existing...)
-	for k, p := range c.set {
-		d, err := p.EvalRow(&i.run.ev, c.pair)
-		if err != nil {
-			return true, err
-		}
-		c.next[c.node.Set[k].Column] = d
+	if update, err := c.assign(&i.run.ev, existing); err != nil || !update {
+		return true, err
 	}
 	if err := i.verify(c.next); err != nil {
 		return true, err
@@ -220,4 +209,23 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 	i.wrote()
 	i.changed.Updated++
 	return true, i.emit(c.next)
+}
+
+// assign makes next of the existing row and SET. It reports false if WHERE leaves the row as it is.
+func (c *onConflict) assign(ev *eval.Context, existing []types.Datum) (bool, error) {
+	if c.where != nil {
+		d, err := c.where.EvalRow(ev, c.pair)
+		if err != nil || !d.Bool() {
+			return false, err
+		}
+	}
+	c.next = append(c.next[:0], existing...)
+	for k, p := range c.set {
+		d, err := p.EvalRow(ev, c.pair)
+		if err != nil {
+			return false, err
+		}
+		c.next[c.node.Set[k].Column] = d
+	}
+	return true, nil
 }

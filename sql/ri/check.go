@@ -210,6 +210,19 @@ func mixed(child *table.Desc, fk *table.ForeignKey) error {
 		WithDetail("MATCH FULL does not allow mixing of null and nonnull key values.")
 }
 
+// actionText is the statement, without its WHERE, that does an action to the rows that refer to a
+// key of n columns. The new values of an update follow the n parameters of the WHERE.
+func (c *check) actionText(action string, update bool, n int) string {
+	switch {
+	case action != "cascade":
+		return "UPDATE " + name(c.child) + " SET " +
+			assignWord(c.child, c.fk.Columns, strings.ToUpper(strings.TrimPrefix(action, "set ")))
+	case update:
+		return "UPDATE " + name(c.child) + " SET " + assign(c.child, c.fk.Columns, n+1)
+	}
+	return "DELETE FROM " + name(c.child)
+}
+
 // detach does to the rows that refer to a key that is gone what the constraint says.
 func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 	ts := columnTypes(c.parent, c.fk.RefColumns)
@@ -244,16 +257,12 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 		return sqlerr.New(sqlerr.SerializationFailure,
 			"could not serialize access due to concurrent update")
 	}
-	text, params := "DELETE FROM "+name(c.child), old
-	switch {
-	case action == "cascade" && next != nil:
-		text = "UPDATE " + name(c.child) + " SET " + assign(c.child, c.fk.Columns, len(old)+1)
-		ts, params = append(slices.Clone(ts), ts...), append(slices.Clone(old), next...)
-	case action != "cascade":
-		text = "UPDATE " + name(c.child) + " SET " +
-			assignWord(c.child, c.fk.Columns, strings.ToUpper(strings.TrimPrefix(action, "set ")))
+	all, params := ts, old
+	if action == "cascade" && next != nil {
+		all, params = append(slices.Clone(ts), ts...), append(slices.Clone(old), next...)
 	}
-	if _, err = c.host.Run(ctx, text+matches, ts, params); err != nil || action != "set default" {
+	if _, err = c.host.Run(ctx, c.actionText(action, next != nil, len(old))+matches, all,
+		params); err != nil || action != "set default" {
 		return err
 	}
 	// The default may be the very key that is gone: rows that had it already left no event.
