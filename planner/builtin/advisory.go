@@ -6,7 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// advisoryFunctions are the locks that applications take by number. The session holds them.
+// advisoryFunctions are the functions of advisory locks, which the session holds and which numbers
+// identify.
 func advisoryFunctions() []def {
 	out := []def{
 		f("pg_advisory_unlock_all() void",

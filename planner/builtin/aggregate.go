@@ -9,8 +9,8 @@ import (
 type aggDef struct {
 	sig     string
 	make    func(args []*types.Type) expr.Accumulator
-	nulls   bool // sees rows with NULL arguments too
-	ordered bool // cares for the order of its rows
+	nulls   bool // rows with NULL arguments are passed to it too
+	ordered bool // its result depends on the order of its rows
 	within  bool // WITHIN GROUP
 	returns func(args []*types.Type) *types.Type
 }
@@ -31,18 +31,18 @@ func (d aggDef) build() *expr.Aggregate {
 	return a
 }
 
-// agg defines a strict aggregate whose order of rows does not matter.
+// agg defines a strict aggregate whose result does not depend on the order of its rows.
 func agg(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
 	return aggDef{sig: sig, make: make}
 }
 
-// aggregateTables lists the aggregates by theme.
+// aggregateTables lists the aggregates by topic.
 func aggregateTables() [][]aggDef {
 	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(),
 		orderedSetAggregates, jsonAggregates}
 }
 
-// basicAggregates are the ones that NewGrouped has typed states for.
+// basicAggregates are those for which NewGrouped has typed states.
 func basicAggregates() []aggDef {
 	out := []aggDef{
 		{sig: "count() int8", make: newCount, nulls: true},
@@ -69,7 +69,7 @@ func basicAggregates() []aggDef {
 					return &extreme{t: args[0],
 						sign: sign}
 				})
-			if t == "bpchar" { // a char(n) keeps the length that it is padded to
+			if t == "bpchar" { // a char(n) keeps its padding
 				d.returns = func(args []*types.Type) *types.Type { return args[0] }
 			}
 			out = append(out, d)
@@ -85,7 +85,7 @@ func basicAggregates() []aggDef {
 	return out
 }
 
-// count counts the rows it is given.
+// count counts its rows.
 type count struct{ n int64 }
 
 func newCount([]*types.Type) expr.Accumulator { return &count{} }
@@ -186,8 +186,8 @@ func averageInt(sum wideInt, n int64) (types.Datum, error) {
 	return types.Datum{Dec: d}, err
 }
 
-// sumFloat is sum and avg over floats. PostgreSQL keeps Youngs and Cramer's sums, of which the
-// plain sum is what these two need.
+// sumFloat is sum and avg over floats. PostgreSQL keeps the sums of Youngs and Cramer, of which
+// these two aggregates need only the plain sum.
 type sumFloat struct {
 	sum    float64
 	n      int64
@@ -282,8 +282,8 @@ func (s *sumInterval) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *sumInterval) Size() int { return 0 }
 
-// extreme is max, or with sign -1 min. Of equal values that print differently it gives the last, as
-// PostgreSQL does.
+// extreme is max, or with sign -1 min. As in PostgreSQL, it returns the last of several equal
+// values that print differently.
 type extreme struct {
 	t    *types.Type
 	sign int
@@ -307,7 +307,7 @@ func (s *extreme) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *extreme) Size() int { return len(s.best.S) }
 
-// boolean is bool_and, or bool_or: what it starts from is what it gives unless some row says
+// boolean is bool_and or bool_or. Its state starts with the value that it returns if no row decides
 // otherwise.
 type boolean struct {
 	start, value, seen bool

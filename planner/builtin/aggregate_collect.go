@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// collectAggregates gather their rows into one value, in the order in which they come.
+// collectAggregates collect their rows, in order, into one value.
 var collectAggregates = []aggDef{
 	{sig: "array_agg(anynonarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
 	{sig: "array_agg(anyarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
@@ -14,7 +14,7 @@ var collectAggregates = []aggDef{
 	{sig: "string_agg(bytea,bytea) bytea", make: newStringAgg, nulls: true, ordered: true},
 }
 
-// datumSize is about how many bytes a datum holds beside itself.
+// datumSize returns about how many bytes a datum refers to.
 func datumSize(d types.Datum) int {
 	size := 88 + len(d.S)
 	if d.Arr != nil {
@@ -39,7 +39,8 @@ type arrayAgg struct {
 
 func newArrayAgg(args []*types.Type) expr.Accumulator { return NewArrayAgg(args[0]) }
 
-// NewArrayAgg gathers values of type t into an array; its Result is NULL when there were none.
+// NewArrayAgg returns an accumulator that collects values of type t into an array. Its Result is
+// NULL if there are no values.
 func NewArrayAgg(t *types.Type) expr.Accumulator { return &arrayAgg{nested: t.Nests()} }
 
 func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
@@ -82,7 +83,7 @@ func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
 	if s.rows == 0 {
 		return types.Null, nil
 	}
-	// A copy: a window's frame may add more rows after it has asked for this result.
+	// A copy, since the frame of a window may add rows after this result.
 	elems := append([]types.Datum(nil), s.elems...)
 	if !s.nested {
 		return types.NewArray(elems), nil
@@ -96,7 +97,7 @@ func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *arrayAgg) Size() int { return s.size }
 
-// stringAgg is string_agg: each value but the first comes after its own row's separator.
+// stringAgg is string_agg: each value but the first is preceded by the separator of its row.
 type stringAgg struct {
 	text []byte
 	seen bool

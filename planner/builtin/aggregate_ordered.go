@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// orderedSetAggregates take WITHIN GROUP (ORDER BY value). Their rows are (direct arguments, value)
-// and come sorted by value.
+// orderedSetAggregates are called with WITHIN GROUP (ORDER BY value). Their rows are (direct
+// arguments, value), sorted by value.
 var orderedSetAggregates = []aggDef{
 	{sig: "percentile_cont(float8,float8) float8", make: newPercentile(true), nulls: true,
 		within: true},
@@ -106,7 +106,7 @@ func (s *percentile) at(f float64) (types.Datum, error) {
 
 func (s *percentile) Size() int { return s.size }
 
-// mode is the most frequent value; of several, the first in the order.
+// mode is the most frequent value; of several, the first in sort order.
 type mode struct {
 	t             *types.Type
 	current, best types.Datum

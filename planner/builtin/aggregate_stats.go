@@ -64,8 +64,8 @@ func (s *numericVariance) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *numericVariance) Size() int { return 200 }
 
-// floatVariance keeps Youngs and Cramer's running sums, which stay accurate where the sum of
-// squares would lose all digits.
+// floatVariance keeps the running sums of Youngs and Cramer, which stay accurate where a sum of
+// squares loses all its digits.
 type floatVariance struct {
 	n, sx, sxx   float64
 	sample, root bool
@@ -136,8 +136,8 @@ func (s *regression) Add(_ *expr.Runtime, a []types.Datum) error {
 	return nil
 }
 
-// checkSums refuses sums that have become infinite although no X, or no Y, was: infX and infY tell
-// which of the two were. Infinities that come of those leave no deviation to speak of.
+// checkSums returns an error if a sum is infinite although no X, or no Y, is: infX and infY report
+// which of the two has an infinite value. If one has, the deviation is NaN.
 func (s *regression) checkSums(infX, infY bool) error {
 	inf := func(x float64) bool { return math.IsInf(x, 0) }
 	if (inf(s.sx) || inf(s.sxx)) && !infX || (inf(s.sy) || inf(s.syy)) && !infY ||

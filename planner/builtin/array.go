@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxArraySize is PostgreSQL's limit of elements.
+// maxArraySize is PostgreSQL's limit on the number of elements.
 const maxArraySize = 1<<27 - 1
 
 func arrayFunctions() []def {
@@ -92,7 +92,7 @@ func arrayDims(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-// oneDimensional makes an array of elements that counts from lower.
+// oneDimensional makes an array of elements whose lower bound is lower.
 func oneDimensional(elems []types.Datum, lower int) types.Datum {
 	if len(elems) == 0 {
 		return types.Datum{Arr: &types.ArrayValue{}}
@@ -143,8 +143,8 @@ func arrayPrepend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return oneDimensional(out.elems, lowerBound(a[1].Arr)), nil
 }
 
-// arrayCat joins arrays of equal dimensions end to end, or puts one of a dimension less at an end
-// of the other.
+// arrayCat concatenates arrays of the same number of dimensions, or adds an array with one
+// dimension less to an end of the other.
 func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	switch {
 	case a[0].Null && a[1].Null:
@@ -162,7 +162,7 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	out, more := x, 1 // the array whose form the result has, and how many entries are added to it
+	out, more := x, 1 // the array whose form the result has, and the number of entries added to it
 	switch {
 	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
 		more = y.Dims[0]
@@ -302,7 +302,7 @@ func arrayFill(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Datum{Arr: &types.ArrayValue{}}, nil
 	}
 	filled := elements{rt: rt}
-	if err := filled.room(int(total)); err != nil {
+	if err := filled.ensureCapacity(int(total)); err != nil {
 		return types.Null, err
 	}
 	for range total {
@@ -329,7 +329,7 @@ func trimArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	out := *a[0].Arr
 	out.Dims = slices.Clone(out.Dims)
 	out.Dims[0] -= count
-	out.Lower = slices.Repeat([]int{1}, len(out.Dims)) // the result is a slice, which counts from 1
+	out.Lower = slices.Repeat([]int{1}, len(out.Dims)) // a slice has lower bounds of 1
 	out.Elems = out.Elems[:len(out.Elems)/n*(n-count)]
 	return types.Datum{Arr: &out}, nil
 }
@@ -361,8 +361,8 @@ func arrayToString(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return w.done()
 }
 
-// splitText calls emit for the parts of string_to_array: a NULL separator cuts between characters,
-// an empty one not at all.
+// splitText calls emit for the parts of string_to_array: a NULL separator splits between
+// characters, an empty one does not split.
 func splitText(rt *expr.Runtime, a []types.Datum, emit func(types.Datum) error) error {
 	rest, more := a[0].S, a[0].S != ""
 	for more {
@@ -438,7 +438,7 @@ func generateSubscripts(_ *expr.Runtime, a []types.Datum, emit func([]types.Datu
 	return nil
 }
 
-// contains is a @> b: every element of b is in a. NULL elements are in nothing.
+// contains is a @> b: every element of b is in a. No array contains a NULL element.
 func contains(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	for _, y := range a[1].Arr.Elems {
 		in, err := hasElement(rt, a[0].Arr, y)

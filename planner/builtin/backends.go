@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// backendFunctions end statements and sessions.
+// backendFunctions cancel statements and end sessions.
 func backendFunctions() []def {
 	return []def{
 		f("pg_cancel_backend(int4) bool",

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// blockingFunctions tell who waits for whom.
+// blockingFunctions return the sessions that block a session.
 func blockingFunctions() []def {
 	return []def{
 		blockers("pg_blocking_pids", expr.LockWaits.BlockingPIDs),

@@ -9,11 +9,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// copyPiece is how many bytes are copied between two looks at the statement's context.
+// copyPiece is the number of bytes that are copied between two checks of the statement's context.
 const copyPiece = 256 << 10
 
-// eachPiece calls op with s in pieces of about copyPiece bytes, cut between characters, and looks
-// at the statement's context behind each.
+// eachPiece calls op with pieces of s of about copyPiece bytes, split between characters. It checks
+// the statement's context after each.
 func eachPiece(rt *expr.Runtime, s string, op func(piece string)) error {
 	for len(s) > copyPiece {
 		n := copyPiece
@@ -30,9 +30,9 @@ func eachPiece(rt *expr.Runtime, s string, op func(piece string)) error {
 	return rt.Tick(len(s))
 }
 
-// writer builds a text that may be much larger than what it is made from. It asks the statement's
-// account for bytes before it allocates them, copies in pieces, and looks at the context between
-// them. After an error it ignores what is written; done returns the error.
+// writer builds a text that may be much larger than the input. It asks the statement's account for
+// bytes before it allocates them, copies in pieces, and checks the context between them. After an
+// error it ignores further writes; done returns the error.
 type writer struct {
 	rt  *expr.Runtime
 	b   *strings.Builder
@@ -41,8 +41,8 @@ type writer struct {
 
 func newWriter(rt *expr.Runtime) *writer { return &writer{rt: rt, b: &strings.Builder{}} }
 
-// room makes space for n bytes more and reports whether there is.
-func (w *writer) room(n int) bool {
+// ensureCapacity allocates space for n more bytes and reports whether that succeeded.
+func (w *writer) ensureCapacity(n int) bool {
 	if w.err != nil {
 		return false
 	}
@@ -69,7 +69,7 @@ func (w *writer) room(n int) bool {
 	return w.err == nil
 }
 
-// copy appends what there is room for.
+// copy appends as much of s as there is space for.
 func (w *writer) copy(s string) {
 	for len(s) > 0 && w.err == nil {
 		n := min(len(s), copyPiece)
@@ -80,21 +80,21 @@ func (w *writer) copy(s string) {
 }
 
 func (w *writer) text(s string) {
-	if w.room(len(s)) {
+	if w.ensureCapacity(len(s)) {
 		w.copy(s)
 		w.step()
 	}
 }
 
 func (w *writer) byte(c byte) {
-	if w.room(1) {
+	if w.ensureCapacity(1) {
 		w.b.WriteByte(c)
 		w.step()
 	}
 }
 
 func (w *writer) rune(r rune) {
-	if w.room(utf8.UTFMax) {
+	if w.ensureCapacity(utf8.UTFMax) {
 		w.b.WriteRune(r)
 		w.step()
 	}
@@ -116,7 +116,7 @@ func (w *writer) fill(s string, n int64) {
 		w.err = errTooLong()
 		return
 	}
-	if !w.room(len(s) * int(n)) {
+	if !w.ensureCapacity(len(s) * int(n)) {
 		return
 	}
 	several := max(1, int64(copyPiece/16/len(s)))
@@ -133,7 +133,7 @@ func (w *writer) fill(s string, n int64) {
 	}
 }
 
-// done returns the text as a datum.
+// done returns the text as a datum, or the error.
 func (w *writer) done() (types.Datum, error) {
 	if w.err != nil {
 		return types.Null, w.err
@@ -141,15 +141,15 @@ func (w *writer) done() (types.Datum, error) {
 	return types.NewString(w.b.String()), nil
 }
 
-// elements gathers the elements of an array as writer gathers a text. The elements' own bytes are
-// those of the input.
+// elements builds an array as writer builds a text. The bytes of the elements themselves belong to
+// the input.
 type elements struct {
 	rt    *expr.Runtime
 	elems []types.Datum
 }
 
-// room makes space for n elements more.
-func (e *elements) room(n int) error {
+// ensureCapacity allocates space for n more elements.
+func (e *elements) ensureCapacity(n int) error {
 	need := len(e.elems) + n
 	if need <= cap(e.elems) {
 		return nil
@@ -166,7 +166,7 @@ func (e *elements) room(n int) error {
 	return e.copy(old)
 }
 
-// copy appends what there is room for.
+// copy appends as many elements as there is space for.
 func (e *elements) copy(from []types.Datum) error {
 	const piece = copyPiece / types.DatumSize
 	for len(from) > 0 {
@@ -181,7 +181,7 @@ func (e *elements) copy(from []types.Datum) error {
 }
 
 func (e *elements) add(d types.Datum) error {
-	if err := e.room(1); err != nil {
+	if err := e.ensureCapacity(1); err != nil {
 		return err
 	}
 	e.elems = append(e.elems, d)
@@ -189,16 +189,16 @@ func (e *elements) add(d types.Datum) error {
 }
 
 func (e *elements) addAll(ds []types.Datum) error {
-	if err := e.room(len(ds)); err != nil {
+	if err := e.ensureCapacity(len(ds)); err != nil {
 		return err
 	}
 	return e.copy(ds)
 }
 
-// cloned is a copy of the elements with room for more of them.
+// cloned returns a copy of the elements with space for more.
 func cloned(rt *expr.Runtime, from []types.Datum, more int) (*elements, error) {
 	e := &elements{rt: rt}
-	if err := e.room(len(from) + more); err != nil {
+	if err := e.ensureCapacity(len(from) + more); err != nil {
 		return nil, err
 	}
 	return e, e.copy(from)
@@ -209,7 +209,7 @@ func errArrayTooLarge() error {
 		maxArraySize)
 }
 
-// askText asks for a text of n bytes and counts the work of making it.
+// askText asks the statement's account for a text of n bytes and counts the work of building it.
 func askText(rt *expr.Runtime, n int) error {
 	if n > maxTextLen {
 		return errTooLong()

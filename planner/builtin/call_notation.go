@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// parameter is a named parameter of a function. Its default, if it has one, is in text.
+// parameter is a named parameter of a function. Its default, if any, is the text of a value.
 type parameter struct {
 	name, typ, def string
 	optional       bool
@@ -21,8 +21,8 @@ func optional(name, typ, def string) parameter {
 	return parameter{name: name, typ: typ, def: def, optional: true}
 }
 
-// namedParameters lists the functions whose parameters have names in PostgreSQL, and which clients
-// call by them.
+// namedParameters lists the functions whose parameters have names in PostgreSQL and which clients
+// call by these names.
 var namedParameters = map[string][]parameter{
 	"make_interval": {
 		optional("years", "int4", "0"), optional("months", "int4", "0"), optional("weeks", "int4",
@@ -57,9 +57,9 @@ var namedParameters = map[string][]parameter{
 	"parse_ident": {required("str", "text"), optional("strict", "bool", "true")},
 }
 
-// NamedArguments puts the arguments of a call f(1, b => 2) in the order of f's parameters. names
+// NamedArguments sorts the arguments of a call f(1, b => 2) into the order of f's parameters. names
 // has an entry per argument, "" for a positional one. order has an entry per parameter: the index
-// of the argument that gives it, or -1 where defaults has its value.
+// of its argument, or -1 if its value is in defaults.
 func NamedArguments(name string, names []string, args []*types.Type) (order []int,
 	defaults []*expr.Const, err error) {
 	params := namedParameters[name]
@@ -100,7 +100,7 @@ func NamedArguments(name string, names []string, args []*types.Type) (order []in
 	return order, defaults, nil
 }
 
-// namedError is functionError with the names that the call gives.
+// namedError is functionError with the argument names of the call.
 func namedError(name string, names []string, args []*types.Type) error {
 	shown := make([]string, len(args))
 	for i, a := range args {
@@ -114,8 +114,8 @@ func namedError(name string, names []string, args []*types.Type) error {
 			"explicit type casts.")
 }
 
-// ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), the array being the last of
-// args. The function takes the array itself and spreads it.
+// ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), where the array is the last
+// of args. The chosen function takes the array itself and expands it.
 func ResolveVariadic(name string, args []*types.Type) (*expr.Func, []*types.Type, error) {
 	var cands []candidate
 	for _, fn := range Functions(name) {

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// describe makes a function that asks the catalog for a fact about the OID in argument arg. What
-// the catalog does not know is NULL. extra turns the other arguments into Describe's third one.
+// describe makes a function that looks up a fact in the catalog, about the OID in argument arg.
+// Unknown facts are NULL. extra makes the third argument of Describe from the other arguments.
 func describe(kind string, extra func(a []types.Datum) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, err := session(rt)
@@ -30,7 +30,7 @@ func describe(kind string, extra func(a []types.Datum) string) scalar {
 	}
 }
 
-// named is a function of a relation's OID as one of its name.
+// named makes a function of a relation's name from a function of its OID.
 func named(of scalar) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		id, err := types.Cast(a[0], types.TText, types.TRegClass, true, &rt.Format)
@@ -41,12 +41,12 @@ func named(of scalar) scalar {
 	}
 }
 
-// number passes argument i on as digits.
+// number returns argument i as decimal digits.
 func number(i int) func([]types.Datum) string {
 	return func(a []types.Datum) string { return strconv.FormatInt(a[i].I, 10) }
 }
 
-// pretty is what a true pretty argument adds to Describe's third one.
+// pretty returns the third argument of Describe for a pretty argument that is true.
 func pretty(a []types.Datum) string {
 	if len(a) > 0 && a[0].Bool() {
 		return " pretty"
@@ -56,7 +56,7 @@ func pretty(a []types.Datum) string {
 
 func prettyFlag(a []types.Datum) string { return pretty(a[1:]) }
 
-// nodeExpr is pg_get_expr: the catalog finds what the node tree stands for.
+// nodeExpr is pg_get_expr: the catalog looks up the expression of the node tree.
 func nodeExpr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, err := session(rt)
 	if err != nil {
@@ -69,8 +69,8 @@ func nodeExpr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(text), nil
 }
 
-// visible says whether an object is found by its plain name: whether Describe knows it by one. kind
-// "visible" answers "t" or "f" for a relation.
+// visible reports whether an object is found by its unqualified name, which is whether Describe
+// knows that name. For a relation, kind "visible" gives "t" or "f".
 func visible(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	d, err := describe("visible", nil)(rt, a)
 	if err != nil || d.Null {
@@ -83,8 +83,8 @@ func yes(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.NewBo
 
 func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null, nil }
 
-// catalogFunctions are what clients such as psql ask about schemas. There is one role that may do
-// everything, so every privilege is held.
+// catalogFunctions are the functions with which clients such as psql inspect schemas. The only role
+// may do everything, so every privilege is granted.
 var catalogFunctions = func() []def {
 	out := []def{
 		n("format_type(oid,int4) text", formatType).stable(),
@@ -170,7 +170,7 @@ var catalogFunctions = func() []def {
 var catalogSets = []def{
 	s("pg_options_to_table(text[]) record", "option_name text,option_value text",
 		optionsToTable).stable(),
-	// No relation is a partition, and so none has ancestors or a tree.
+	// No relation is a partition, so none has ancestors or a partition tree.
 	s("pg_partition_ancestors(regclass) regclass", "relid regclass", noRows).stable(),
 	s("pg_partition_tree(regclass) record", "relid regclass,parentrelid regclass,isleaf bool,"+
 		"level int4", noRows).stable(),
@@ -194,7 +194,7 @@ func optionsToTable(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) e
 	return nil
 }
 
-// expandArray is information_schema's: the elements with their numbers from 1.
+// expandArray is information_schema's: the elements and their numbers from 1.
 func expandArray(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
 	for i, e := range a[0].Arr.Elems {
 		if err := emit([]types.Datum{e, types.NewInt(int64(i + 1))}); err != nil {
@@ -261,7 +261,7 @@ func toRegclass(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(int64(oid)), err
 }
 
-// toReg looks a name up as the input of the reg* type does, and gives NULL where that fails.
+// toReg converts a name as the input of a reg* type does, but returns NULL where that fails.
 func toReg(oid types.OID) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		t, _ := types.ByOID(oid)
@@ -276,7 +276,7 @@ func toReg(oid types.OID) scalar {
 	}
 }
 
-// missing says whether an error is that a named object does not exist.
+// missing reports whether an error is that a named object does not exist.
 func missing(err error) bool {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {
@@ -290,7 +290,7 @@ func missing(err error) bool {
 	return false
 }
 
-// relationSize asks for the catalog's estimate, which is 0 where there is none.
+// relationSize looks up the catalog's estimate, 0 if there is none.
 func relationSize(what string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		d, err := describe("size", func([]types.Datum) string { return what })(rt, a)
@@ -302,7 +302,7 @@ func relationSize(what string) scalar {
 	}
 }
 
-// sequenceLastValue is NULL for a sequence that has given no value yet.
+// sequenceLastValue is NULL for a sequence that has not given a value yet.
 func sequenceLastValue(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	d, err := describe("last value", nil)(rt, a)
 	if err != nil || d.Null {
@@ -312,7 +312,7 @@ func sequenceLastValue(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(n), err
 }
 
-// namedDatabaseSize is pg_database_size by name.
+// namedDatabaseSize is pg_database_size of a name.
 func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, err := session(rt)
 	if err != nil {
@@ -327,7 +327,7 @@ func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return relationSize("database")(rt, []types.Datum{types.NewInt(id)})
 }
 
-// filenode asks for the storage ID of a relation.
+// filenode looks up the storage ID of a relation.
 func filenode(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	d, err := describe("filenode", nil)(rt, a)
 	if err != nil || d.Null {

@@ -9,23 +9,23 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// scalar is the body of a function over datums.
+// scalar is the implementation of a function over datums.
 type scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error)
 
-// vector is the body of a function over vectors.
+// vector is the implementation of a function over vectors.
 type vector = func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error
 
-// setBody is the body of a set-returning function.
+// setBody is the implementation of a set-returning function.
 type setBody = func(rt *expr.Runtime, a []types.Datum, emit func(row []types.Datum) error) error
 
-// def is one line of a table: a signature such as "substring(text,int4,int4) text" and what it
-// computes. A "*" after the last argument makes it variadic.
+// def is one entry of a table of functions: a signature such as "substring(text,int4,int4) text"
+// and the implementation. A "*" after the last argument makes it variadic.
 type def struct {
 	sig string
 	fn  scalar
 	vec vector
 	set setBody
-	// names of a set-returning function's columns, with types: "key text,value jsonb"
+	// names and types of a set-returning function's columns: "key text,value jsonb"
 	cols    string
 	vol     expr.Volatility
 	nulls   bool // called with NULL arguments too
@@ -54,7 +54,7 @@ func (d def) volatile() def {
 	return d
 }
 
-// catalogue is the index over all tables of definitions.
+// catalogue is the index over all tables of functions.
 type catalogue struct {
 	functions  map[string][]*expr.Func
 	binary     map[string][]*expr.Func
@@ -62,7 +62,8 @@ type catalogue struct {
 	aggregates map[string][]*expr.Aggregate
 }
 
-// load builds the index on first use, so that a program that links this package pays nothing.
+// load builds the index on first use, so that it costs nothing in a program that only links this
+// package.
 var load = sync.OnceValue(func() *catalogue {
 	c := &catalogue{
 		functions:  map[string][]*expr.Func{},
@@ -95,7 +96,7 @@ var load = sync.OnceValue(func() *catalogue {
 	return c
 })
 
-// Operators returns the overloads of an operator, prefix ones if unary.
+// Operators returns the overloads of a binary operator, or with unary of a prefix operator.
 func Operators(name string, unary bool) []*expr.Func {
 	if unary {
 		return load().prefix[name]
@@ -127,8 +128,8 @@ func (d def) build() *expr.Func {
 	return fn
 }
 
-// polymorphicReturn derives the result from the resolved arguments: the element type that an
-// argument declared polymorphic has got, or an array of it.
+// polymorphicReturn derives the result type from the resolved arguments: the type that the element
+// of a polymorphic argument was resolved to, or an array of it.
 func polymorphicReturn(decl []*types.Type, variadic bool,
 	ret *types.Type) func([]*types.Type) *types.Type {
 	return func(args []*types.Type) *types.Type {
@@ -152,7 +153,7 @@ func polymorphicReturn(decl []*types.Type, variadic bool,
 	}
 }
 
-// declared is the declared type of argument i.
+// declared returns the declared type of argument i.
 func declared(decl []*types.Type, variadic bool, i int) *types.Type {
 	if variadic && i >= len(decl)-1 {
 		return decl[len(decl)-1]
@@ -207,8 +208,8 @@ var namedTypes = func() map[string]*types.Type {
 	return m
 }()
 
-// typeNamed finds a type by the name that the tables of this package use. An unknown one is a
-// mistake in a table, found by the first test that runs.
+// typeNamed returns a type by the name that the tables of this package use. It panics for an
+// unknown name, which is a mistake in a table.
 func typeNamed(name string) *types.Type {
 	if t, ok := namedTypes[name]; ok {
 		return t

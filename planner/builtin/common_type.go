@@ -5,11 +5,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// CommonTypeFor is the type that UNION, CASE, COALESCE, VALUES, ARRAY and their like give their
-// branches, by chapter 10.5. context is the construct's name for the error ("CASE", "UNION",
-// "COALESCE", "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). When there is an error, offender is
-// the index of the type at whose expression PostgreSQL points. The result keeps a modifier on which
-// all agree.
+// CommonTypeFor returns the common type of the branches of UNION, CASE, COALESCE, VALUES, ARRAY and
+// the like, by PostgreSQL's chapter 10.5. context is the construct's name for the error ("CASE",
+// "UNION", "COALESCE", "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). With an error, offender is
+// the index of the type at whose expression PostgreSQL reports it. The result keeps a modifier that
+// all types have.
 func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender int, err error) {
 	var at int
 	for i, next := range ts {

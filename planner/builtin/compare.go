@@ -12,7 +12,7 @@ import (
 // comparisonNames are the six operators; a comparison's index in it is its identity below.
 var comparisonNames = [6]string{"=", "<>", "<", "<=", ">", ">="}
 
-// holds says whether the operator holds for a three-way comparison's result.
+// holds reports whether the operator is true for the result c of a three-way comparison.
 func holds(op, c int) bool {
 	switch op {
 	case 0:
@@ -49,8 +49,8 @@ func compareTyped(t *types.Type) []def {
 		func(_ *expr.Runtime, a, b types.Datum) (int, error) { return types.Compare(t, a, b), nil })
 }
 
-// comparePair makes the six operators of types held in the same field of a datum and compared as
-// they stand.
+// comparePair makes the six operators of two types that are in the same field of a datum and are
+// compared without conversion.
 func comparePair(pair string, vecs [6]vector, scalars [6]scalar) []def {
 	out := make([]def, 0, 6)
 	for op, name := range comparisonNames {
@@ -69,7 +69,7 @@ func equalRows[T cmp.Ordered](x, y []T, sel []int32, out []int64, want int64) {
 	}
 }
 
-// lessRows computes x < y, or with want set its negation x >= y.
+// lessRows computes x < y, or with want 1 its negation x >= y.
 func lessRows[T cmp.Ordered](x, y []T, sel []int32, out []int64, want int64) {
 	for _, i := range sel {
 		r := int64(0)
@@ -94,7 +94,7 @@ func stringVec(op int) vector {
 	}
 }
 
-// compareRows needs a total order: not for floats, which have NaN.
+// compareRows requires a total order. It is not for floats, which have NaN.
 func compareRows[T cmp.Ordered](op int, x, y []T, sel []int32, out []int64) {
 	switch op {
 	case 0:
@@ -208,8 +208,8 @@ func compareByArgType(rt *expr.Runtime, a, b types.Datum) (int, error) {
 	return types.Compare(rt.ArgTypes[0], a, b), nil
 }
 
-// dateTimeComparisons compare dates and timestamps with each other; the session's time zone decides
-// which moment of a timestamptz the others are.
+// dateTimeComparisons compare dates and timestamps. The session's time zone determines the moment
+// that a date or timestamp is when it is compared with a timestamptz.
 func dateTimeComparisons() []def {
 	forms := map[string]func(rt *expr.Runtime, d types.Datum) int64{
 		"date":        func(_ *expr.Runtime, d types.Datum) int64 { return dateMicros(d.I) },
@@ -246,8 +246,8 @@ func dateTimeComparisons() []def {
 	return out
 }
 
-// dateMicros is a date as a timestamp for comparison: beyond the timestamps it is above or below
-// every one that is finite.
+// dateMicros converts a date to a timestamp for comparison: a date outside of the range of
+// timestamps is below or above all finite ones.
 func dateMicros(d int64) int64 {
 	us, err := types.DateToTimestamp(d)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Greatest is GREATEST over arguments of type t, to which the binder casts all of them (see
-// CommonTypeFor). NULLs are passed over.
+// Greatest returns GREATEST over arguments of type t, to which the binder casts all of them (see
+// CommonTypeFor). NULLs are ignored.
 func Greatest(t *types.Type) *expr.Func { return extremeOf("greatest", t, 1) }
 
-// Least is LEAST likewise.
+// Least returns LEAST over arguments of type t, like Greatest.
 func Least(t *types.Type) *expr.Func { return extremeOf("least", t, -1) }
 
-// madeFor names a function that is made for a call by what it is made of.
+// madeFor identifies a function that is made for a call by its parts.
 type madeFor struct {
 	name string
 	of   any
@@ -37,7 +37,8 @@ func extremeOf(name string, t *types.Type, sign int) *expr.Func {
 	}
 }
 
-// NullIf is NULLIF(left, right): the first argument, as = takes it, unless = finds both equal.
+// NullIf returns NULLIF(left, right) and the types of its arguments: its value is the first
+// argument, converted to the operand type of =, unless = finds both equal.
 func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 	eq, targets, err := ResolveOperator("=", left, right)
 	if err != nil {
@@ -59,8 +60,9 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 	}, targets, nil
 }
 
-// ExpandVariadic is the form of a variadic function for a call f(…, VARIADIC array): the elements
-// of the last argument become arguments. A NULL array gives NULL; to format it is no arguments.
+// ExpandVariadic returns the form of a variadic function for a call f(…, VARIADIC array): the
+// elements of the last argument become arguments. A NULL array gives NULL, except for format, for
+// which it means no arguments.
 func ExpandVariadic(fn *expr.Func) *expr.Func {
 	c := *fn
 	c.Variadic, c.Vector, c.NotStrict, c.Same = false, nil, true, madeFor{"variadic", fn}
@@ -91,8 +93,8 @@ func ExpandVariadic(fn *expr.Func) *expr.Func {
 	return &c
 }
 
-// typeCastFunction is the rule of chapter 10.3 that a call of a type's name with one argument is a
-// cast: date('2020-01-01'), int4(2.5).
+// typeCastFunction implements the rule of chapter 10.3 that a call of a type's name with one
+// argument is a cast: date('2020-01-01'), int4(2.5).
 func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type) {
 	if len(args) != 1 {
 		return nil, nil
@@ -175,7 +177,8 @@ func generateNumericSeries(_ *expr.Runtime, a []types.Datum, emit func([]types.D
 	return nil
 }
 
-// generateTimestamps is generate_series over timestamps; zoned steps on the session's clocks.
+// generateTimestamps is generate_series over timestamps; zoned counts days and months in the
+// session's time zone.
 func generateTimestamps(zoned bool) setBody {
 	return func(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
 		sign := types.IntervalCmp(a[2].Iv, types.IntervalValue{})

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// int1r lifts an operation on the integer form of a date, time or timestamp.
+// int1r makes a function from an operation on the integer form of a date, time or timestamp.
 func int1r(op func(x int64) (int64, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].I)
@@ -38,7 +38,7 @@ func iv2(op func(x, y types.IntervalValue) (types.IntervalValue, error)) scalar 
 	}
 }
 
-// intIv lifts timestamp ± interval.
+// intIv makes a function from timestamp ± interval.
 func intIv(op func(x int64, iv types.IntervalValue) (int64, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].I, a[1].Iv)
@@ -46,7 +46,8 @@ func intIv(op func(x int64, iv types.IntervalValue) (int64, error)) scalar {
 	}
 }
 
-// intIvZone lifts timestamptz ± interval, whose days and months are the session's.
+// intIvZone makes a function from timestamptz ± interval, whose days and months are those of the
+// session's time zone.
 func intIvZone(op func(x int64, iv types.IntervalValue, loc *time.Location) (int64, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].I, a[1].Iv, location(rt))
@@ -54,7 +55,7 @@ func intIvZone(op func(x int64, iv types.IntervalValue, loc *time.Location) (int
 	}
 }
 
-// intsIv lifts the difference of two timestamps.
+// intsIv makes a function from the difference of two timestamps.
 func intsIv(op func(x, y int64) (types.IntervalValue, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].I, a[1].I)
@@ -62,7 +63,7 @@ func intsIv(op func(x, y int64) (types.IntervalValue, error)) scalar {
 	}
 }
 
-// swapped calls a function of two arguments with them exchanged.
+// swapped returns a function of two arguments that exchanges them.
 func swapped(fn scalar) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		b := [2]types.Datum{a[1], a[0]}
@@ -132,7 +133,7 @@ func datetimeOperators() []def {
 	}
 }
 
-// moment is a function of the statement's or transaction's time.
+// moment makes a function that returns a time of the statement or transaction.
 func moment(at func(rt *expr.Runtime) time.Time) scalar {
 	return func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		return types.NewInt(types.TimestampFromTime(at(rt))), nil
@@ -142,7 +143,7 @@ func moment(at func(rt *expr.Runtime) time.Time) scalar {
 func txnTime(rt *expr.Runtime) time.Time       { return rt.TxnTime }
 func statementTime(rt *expr.Runtime) time.Time { return rt.StatementTime }
 
-// localMoment is the transaction's time on the session's clocks.
+// localMoment returns the transaction's time as a local time of the session.
 func localMoment(rt *expr.Runtime) (int64, error) {
 	return types.UTCToLocal(types.TimestampFromTime(rt.TxnTime), location(rt))
 }
@@ -335,8 +336,8 @@ func timeEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error
 	return types.TimePlusInterval(start, iv), nil
 }
 
-// overlapsIn is overlaps of periods of which those at lengths are a start and an interval; end adds
-// it.
+// overlapsIn is OVERLAPS of two periods. lengths are the indexes of arguments that are intervals in
+// place of an end; end adds one to its start.
 func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error),
 	lengths ...int) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -361,7 +362,7 @@ func localTime(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 	return types.NewInt(types.TimestampToTimeOfDay(r)), err
 }
 
-// rounded is current_timestamp(p) and its like.
+// rounded is current_timestamp(p) and the like.
 func rounded(fn scalar) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		d, err := fn(rt, nil)
@@ -373,7 +374,7 @@ func rounded(fn scalar) scalar {
 	}
 }
 
-// midnight is the start of the session's day, as a local timestamp.
+// midnight returns the start of the session's day, as a local timestamp.
 func midnight(rt *expr.Runtime) (int64, error) {
 	r, err := localMoment(rt)
 	if err != nil {
@@ -400,7 +401,7 @@ func extract(kind string) scalar {
 
 func datePart(kind string) scalar {
 	fn := extract(kind)
-	if kind == "date" { // date_part sees a date as a timestamp
+	if kind == "date" { // date_part converts a date to a timestamp
 		fn = func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			ts, err := types.DateToTimestamp(a[1].I)
 			if err != nil {
@@ -432,7 +433,7 @@ func makeTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(r), err
 }
 
-// toUTC continues with a local timestamp in a zone.
+// toUTC returns a function that converts a local timestamp in a zone to UTC.
 func toUTC(local types.Datum, err error) func(types.Zone) (types.Datum, error) {
 	return func(zone types.Zone) (types.Datum, error) {
 		if err != nil {
@@ -482,8 +483,8 @@ func atIntervalZone(op func(types.Zone, int64) (int64, error)) scalar {
 	}
 }
 
-// overlaps is (s1, e1) OVERLAPS (s2, e2), in which a period's end may come first and one of its
-// ends may be NULL.
+// overlaps is (s1, e1) OVERLAPS (s2, e2). The end of a period may come before its start, and one of
+// the two may be NULL.
 func overlaps(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s1, e1, s2, e2 := a[0], a[1], a[2], a[3]
 	order := func(s, e *types.Datum) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// decimal is the number as a numeric.
+// decimal returns the number as a numeric.
 func (w *wideInt) decimal() *apd.Decimal {
 	if w.hi == int64(w.lo)>>63 { // it fits in 64 bits
 		return types.NumericFromInt(int64(w.lo))
@@ -23,13 +23,13 @@ func (w *wideInt) decimal() *apd.Decimal {
 }
 
 // decimalSum adds numerics. While values are small and of one scale, as prices are, it adds their
-// coefficients in a machine word and touches no decimal.
+// coefficients in a machine word and makes no decimals.
 type decimalSum struct {
 	n        int64
 	fast     int64 // sum of coefficients with exponent exp
 	exp      int32
 	fastUsed bool
-	slow     *apd.Decimal // what did not fit into fast
+	slow     *apd.Decimal // the sum of what did not fit into fast
 }
 
 func (s *decimalSum) add(d *apd.Decimal) error {

@@ -1,8 +1,8 @@
 // Package builtin is the catalogue of functions, operators and aggregates: their signatures, the
-// rules by which a call chooses one of them, and what they compute. It is PostgreSQL 15's catalogue
-// as far as minidb's types go.
+// rules that choose an overload for a call, and their implementations. It is the catalogue of
+// PostgreSQL 15, for the types that minidb has.
 //
-// The binder meets it first:
+// The binder calls it first:
 //
 //	f, targets, err := builtin.ResolveFunction("substring", argTypes) // also set-returning ones
 //	f, targets, err := builtin.ResolveOperator("+", left, right)      // left nil: prefix operator
@@ -10,20 +10,20 @@
 //	result := builtin.ReturnType(f, targets)
 //	t, offender, err := builtin.CommonTypeFor("CASE", types)
 //
-// A literal whose type is not known yet has type types.TUnknown (so has NULL). targets has an entry
-// per argument: the type that the argument must be cast to before the call, implicitly. Errors
-// carry PostgreSQL's code, message and hint, and no position, which the caller adds.
+// A literal whose type is still unknown has type types.TUnknown, and so has NULL. targets has an
+// entry per argument: the type to which the caller must implicitly cast it before the call. Errors
+// have PostgreSQL's code, message and hint, but no position, which the caller adds.
 //
-// Parameters without a type are TUnknown too: their targets are the inferred types.
+// Parameters without a type have TUnknown too: their targets are the inferred types.
 //
-// What is not here, because it is syntax rather than a call: AND, OR, NOT, IS, CASE, COALESCE, IN,
-// casts, ROW, ARRAY, and GREATEST and LEAST resolve by CommonType first (Greatest and Least then
-// give the function), as does NULLIF (NullIf).
+// Constructs that are syntax rather than calls are not in the catalogue: AND, OR, NOT, IS, CASE,
+// COALESCE, IN, casts, ROW and ARRAY. For GREATEST and LEAST the binder finds the common type
+// first, and then asks Greatest and Least for the function; for NULLIF it asks NullIf.
 //
-// Aggregation has two forms of one aggregate. An expr.Accumulator is one group's state and takes
-// datums. A Grouped is the states of all groups of a hash aggregate, indexed by group number, and
-// takes vectors; NewGrouped gives typed arrays of states for count, sum, avg, min, max and the
-// boolean aggregates, and wraps accumulators for the rest, so that the executor has one loop:
+// An aggregate has two forms. An expr.Accumulator is the state of one group and takes datums. A
+// Grouped is the states of all groups of a hash aggregate, indexed by group number, and takes
+// vectors. NewGrouped returns typed arrays of states for count, sum, avg, min, max and the boolean
+// aggregates, and wraps accumulators for the others, so that the executor has one loop:
 //
 //	g := builtin.NewGrouped(agg, argTypes)
 //	g.Grow(nGroups)                                  // groups 0..nGroups-1 exist

@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// checkFloat is PostgreSQL's: an operation on finite numbers must not give infinity, and one of
-// nonzero numbers not zero unless zero is exact.
+// checkFloat implements PostgreSQL's rule: an operation on finite numbers must not give infinity,
+// and one on nonzero numbers must not give zero unless zero is exact.
 func checkFloat(r float64, inf, zero bool) error {
 	if math.IsInf(r, 0) && !inf {
 		return errOverflow()
@@ -53,7 +53,7 @@ func divFloat(x, y float64) (float64, error) {
 	return r, checkFloat(r, math.IsInf(x, 0), x == 0 || math.IsInf(y, 0))
 }
 
-// powFloat is dpow: pow with PostgreSQL's errors.
+// powFloat is pow with PostgreSQL's errors, like its function dpow.
 func powFloat(x, y float64) (float64, error) {
 	switch {
 	case math.IsNaN(x):
@@ -77,7 +77,7 @@ func powFloat(x, y float64) (float64, error) {
 	return r, checkFloat(r, isInf(x, y), x == 0 || isInf(x, y))
 }
 
-// round32 makes an operation one of float4.
+// round32 converts an operation to one of float4.
 func round32(op floatOp) floatOp {
 	return func(x, y float64) (float64, error) {
 		r, err := op(x, y)

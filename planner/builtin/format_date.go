@@ -19,7 +19,7 @@ type dateNode struct {
 	quote bool   // text in double quotes
 }
 
-// dateKeywords in the order of search: longer ones before their beginnings.
+// dateKeywords in the order of search: a longer keyword precedes its prefixes.
 var dateKeywords = []string{
 	"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "D", "FF1", "FF2",
 	"FF3",
@@ -30,7 +30,7 @@ var dateKeywords = []string{
 	"US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y",
 }
 
-// parseDateFormat cuts a format into nodes. fx is set by a leading FX.
+// parseDateFormat splits a format into nodes. fx is set if it begins with FX.
 func parseDateFormat(f string) (nodes []dateNode, fx bool) {
 	fill := false
 	for i := 0; i < len(f); {
@@ -102,7 +102,7 @@ func dateText(f string, i int) (dateNode, int) {
 	return dateNode{text: f[i : i+n]}, i + n
 }
 
-// brokenTime is a moment taken apart for formatting; an interval has neither weekday nor era.
+// brokenTime is a moment split into fields for formatting; an interval has neither weekday nor era.
 type brokenTime struct {
 	year, month, day int
 	hour, min, sec   int
@@ -135,8 +135,8 @@ func breakInterval(iv types.IntervalValue) brokenTime {
 	return t
 }
 
-// dayNumber is the date of a year, month and day, which in an interval need not name one, by the
-// arithmetic of PostgreSQL's date2j.
+// dayNumber returns the number of a date by the arithmetic of PostgreSQL's date2j. In an interval,
+// year, month and day need not be a valid date.
 func dayNumber(year, month, day int) int64 {
 	if month > 2 {
 		month, year = month+1, year+4800
@@ -195,7 +195,7 @@ func formatBroken(t brokenTime, f string) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-// ordinal is the suffix that a number's digits take.
+// ordinal returns the suffix of an ordinal number with these digits.
 func ordinal(digits, th string) string {
 	suffix := "th"
 	d := strings.TrimSpace(digits)
@@ -218,7 +218,7 @@ func ordinal(digits, th string) string {
 	return suffix
 }
 
-// digits writes a number with leading zeros to a width, unless FM is set.
+// digits formats a number with leading zeros to a width, unless FM is set.
 func (n *dateNode) digits(v, width int) string {
 	if n.fill {
 		width = 0
@@ -226,8 +226,8 @@ func (n *dateNode) digits(v, width int) string {
 	return fmt.Sprintf("%0*d", width, v)
 }
 
-// signed is digits of a part of whole, with a column more where whole is negative, even if the part
-// is not.
+// signed is digits for a part of whole. It is a column wider where whole is negative, even if the
+// part is not.
 func (n *dateNode) signed(v, width, whole int) string {
 	if whole < 0 {
 		width++
@@ -235,7 +235,7 @@ func (n *dateNode) signed(v, width, whole int) string {
 	return n.digits(v, width)
 }
 
-// name writes a name in the case of the keyword, padded to nine characters if it is a long one.
+// name formats a name in the case of the keyword. A long one is padded to nine characters.
 func (n *dateNode) name(s string, width int) string {
 	switch {
 	case n.text == strings.ToUpper(n.text):
@@ -255,7 +255,7 @@ func errNotForInterval() error {
 		WithHint("Intervals are not tied to specific calendar dates.")
 }
 
-// era is the year as people count it: 1 BC is the year before 1.
+// era returns the year of the calendar era: 1 BC is the year before 1.
 func (t *brokenTime) era(year int) int {
 	if !t.interval && year <= 0 {
 		return 1 - year
@@ -395,8 +395,8 @@ func (t *brokenTime) monthName(n *dateNode) string {
 	return n.name(name, 9)
 }
 
-// romanMonth counts the months of a negative interval from the year's end. Whole years are twelve
-// months.
+// romanMonth returns the month in Roman numerals. It counts the months of a negative interval from
+// the year's end. Whole years are twelve months.
 func (t *brokenTime) romanMonth(n *dateNode) string {
 	m := t.month
 	switch {
@@ -412,7 +412,7 @@ func (t *brokenTime) romanMonth(n *dateNode) string {
 	return n.name(romanMonths[m-1], 4)
 }
 
-// year writes the last digits of a year, with a column for the sign where whole is negative.
+// year formats the last digits of a year, with a column for the sign where whole is negative.
 func (n *dateNode) year(y, width, whole int) string {
 	switch width {
 	case 3:
@@ -452,7 +452,7 @@ func (t *brokenTime) yearDay() int {
 	return int(t.date-first) + 1
 }
 
-// isoWeek is the ISO 8601 year and week.
+// isoWeek returns the ISO 8601 year and week.
 func (t *brokenTime) isoWeek() (year, week int) {
 	thursday := t.date - int64((int(t.weekday())+6)%7) + 3
 	year, _, _ = types.DateToYMD(thursday)

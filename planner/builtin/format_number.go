@@ -23,14 +23,14 @@ var numberKeywords = []string{
 	"L", "S", "V",
 }
 
-// numberFormat is what a number format asks for.
+// numberFormat is the contents of a number format.
 type numberFormat struct {
 	nodes                    []numberNode
 	pre, post, multi         int // digits before and after the point, and after V
 	zeroStart, zeroEnd       int
 	zero, decimal, fill, sci bool
 	sign                     bool // S
-	signAfter                bool // S stands behind the digits
+	signAfter                bool // S follows the digits
 	signDigits               int  // digits before S
 	plus, minus, bracket     bool
 	roman, lowerRoman, shift bool
@@ -67,7 +67,7 @@ func parseNumberFormat(f string) (*numberFormat, error) {
 	return nf, nil
 }
 
-// note takes a keyword into account.
+// note adds a keyword to the format.
 func (nf *numberFormat) note(n numberNode) error {
 	if nf.sci && n.key != "EEEE" {
 		return errNumberFormat("\"EEEE\" must be the last pattern used")
@@ -142,7 +142,7 @@ func toCharNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return formatDecimal(a[0].Dec, a[1].S)
 }
 
-// toCharInt4 prints with an exponent what a double would.
+// toCharInt4 formats an integer with an exponent as a double.
 func toCharInt4(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	nf, err := parseNumberFormat(a[1].S)
 	if err == nil && nf.sci {
@@ -155,7 +155,7 @@ func toCharInt(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return formatDecimal(types.NumericFromInt(a[0].I), a[1].S)
 }
 
-// toCharFloat keeps to the digits that a double has.
+// toCharFloat formats the digits that a double has, and no more.
 func toCharFloat(digits int) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		nf, err := parseNumberFormat(a[1].S)
@@ -186,7 +186,7 @@ func toCharFloat(digits int) scalar {
 	}
 }
 
-// fixedPoint is PostgreSQL's %.*f, which spells infinity out.
+// fixedPoint formats as PostgreSQL's %.*f, which spells infinity out.
 func fixedPoint(x float64, post int) string {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return string(types.AppendFloat(nil, x, 64, 1))
@@ -230,7 +230,7 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 	return types.NewString(nf.write(types.NumericString(d))), nil
 }
 
-// romanText is the number in Roman numerals, in fifteen columns.
+// romanText formats the number in Roman numerals, in fifteen columns.
 func (nf *numberFormat) romanText(d *apd.Decimal) string {
 	text := strings.Repeat("#", 15)
 	if r, err := types.NumericRound(d, 0); err == nil {
@@ -264,8 +264,8 @@ func romanNumeral(v int) string {
 	return b.String()
 }
 
-// scientific writes a numeric with one digit before the point. A number that rounding makes ten
-// keeps its exponent, as in PostgreSQL: 9.999 is 10.00e+00.
+// scientific formats a numeric with one digit before the point. As in PostgreSQL, a number that is
+// rounded to ten keeps its exponent: 9.999 is 10.00e+00.
 func (nf *numberFormat) scientific(d *apd.Decimal) string {
 	if d.Form != apd.Finite {
 		return nf.noNumber()
@@ -278,13 +278,13 @@ func (nf *numberFormat) scientific(d *apd.Decimal) string {
 		digits.Exponent -= int32(exp)
 	}
 	rounded, err := types.NumericRound(&digits, nf.post)
-	if err != nil { // it has two digits before the point at most
+	if err != nil { // it has at most two digits before the point
 		return ""
 	}
 	return blankPlus(fmt.Sprintf("%se%+03d", types.NumericString(rounded), exp))
 }
 
-// scientificFloat is scientific for a double, which prints as C prints it.
+// scientificFloat is scientific for a double, which is formatted as in C.
 func (nf *numberFormat) scientificFloat(x float64) string {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nf.noNumber()
@@ -292,12 +292,12 @@ func (nf *numberFormat) scientificFloat(x float64) string {
 	return blankPlus(fmt.Sprintf("%.*e", nf.post, x))
 }
 
-// noNumber stands for infinities and NaN.
+// noNumber formats infinities and NaN.
 func (nf *numberFormat) noNumber() string {
 	return " " + strings.Repeat("#", nf.pre) + "." + strings.Repeat("#", nf.post+4)
 }
 
-// blankPlus puts a blank in the place of the sign of a number that is not negative.
+// blankPlus adds a blank in the place of the sign of a number that is not negative.
 func blankPlus(text string) string {
 	if strings.HasPrefix(text, "-") {
 		return text
@@ -305,15 +305,15 @@ func blankPlus(text string) string {
 	return " " + text
 }
 
-// numberWriter lays the digits of a number out over the nodes of a format. It follows NUM_processor
-// of PostgreSQL's formatting.c step by step, since the columns depend on each of them.
+// numberWriter distributes the digits of a number to the nodes of a format. It follows
+// NUM_processor of PostgreSQL's formatting.c step by step, since the columns depend on each step.
 type numberWriter struct {
 	*numberFormat
 	out       strings.Builder
 	number    string // digits and point
 	at        int    // next byte of number
 	sign      byte
-	wrote     bool // the sign is written, or not wanted
+	wrote     bool // the sign is written, or there is none
 	spaces    int  // columns before the first digit
 	column    int
 	count     int
@@ -322,7 +322,7 @@ type numberWriter struct {
 	signAfter bool
 }
 
-// write formats a number given as text with exactly post digits behind the point.
+// write formats a number, given as text with exactly post digits after the point.
 func (nf *numberFormat) write(text string) string {
 	w := numberWriter{numberFormat: nf, number: text, sign: '+', last: -1, signAfter: nf.signAfter}
 	if strings.HasPrefix(text, "-") {
@@ -370,7 +370,8 @@ func (w *numberWriter) prepare() {
 	}
 }
 
-// lastRelevant is the index of the last digit behind the point that is not zero, or of the point.
+// lastRelevant returns the index of the last digit after the point that is not zero, or of the
+// point.
 func lastRelevant(number string) int {
 	p := strings.IndexByte(number, '.')
 	if p < 0 {
@@ -420,7 +421,7 @@ func (w *numberWriter) node(n *numberNode) {
 	}
 }
 
-// next is the digit to write, or 0 at the end.
+// next returns the next digit to write, 0 at the end.
 func (w *numberWriter) next() byte {
 	if w.at < len(w.number) {
 		return w.number[w.at]
@@ -428,7 +429,7 @@ func (w *numberWriter) next() byte {
 	return 0
 }
 
-// beforePoint says whether the digit is the zero of 0.1 where the format has no zero for it.
+// beforePoint reports whether the digit is the zero of 0.1 in a format without a zero there.
 func (w *numberWriter) beforePoint() bool {
 	return !w.zero && w.at == 0 && w.number[0] == '0' && w.post != 0
 }

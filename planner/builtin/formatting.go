@@ -25,14 +25,15 @@ var formattingFunctions = []def{
 	f("to_timestamp(text,text) timestamptz", toTimestamp).stable(),
 }
 
-// dateInput is what to_date and to_timestamp have read: fields that were not there are 0 or unset.
+// dateInput has the fields that to_date and to_timestamp have read. Fields that were not in the
+// input are 0 or unset.
 type dateInput struct {
 	year, month, day, yearDay   int
 	hour, min, sec, micros      int
 	pm, am, bc, clock12         bool
 	isoYear, isoWeek, isoDay    int
 	julian, century, week, secs int
-	yearWidth                   int // digits of the year that the format asks for
+	yearWidth                   int // digits of the year in the format
 	hasZone                     bool
 	zone                        int // seconds east of UTC
 	zoneMinutes                 int
@@ -42,7 +43,7 @@ func errDateValue(format string, args ...any) *sqlerr.Error {
 	return sqlerr.New(sqlerr.InvalidDatetimeFormat, format, args...)
 }
 
-// readDate reads a string by a format.
+// readDate reads a text by a format.
 func readDate(s, format string) (*dateInput, error) {
 	nodes, fx := parseDateFormat(format)
 	in := &dateInput{}
@@ -73,8 +74,8 @@ func readDate(s, format string) (*dateInput, error) {
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// skipText passes over a separator or literal text: outside of FX a separator in the format matches
-// any run of separators, or none.
+// skipText skips a separator or literal text. Without FX, a separator in the format matches any
+// number of separators, or none.
 func skipText(s string, n *dateNode, fx bool) string {
 	if fx || n.quote {
 		return s[min(len(n.text), len(s)):]
@@ -103,7 +104,7 @@ func isNumeric(key string) bool {
 	return true
 }
 
-// takeInt reads a whole number, of at most width bytes, its sign included, if the width is fixed.
+// takeInt reads an integer. If the width is fixed, it reads at most width bytes, sign included.
 func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, err error) {
 	end := 0
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -123,7 +124,7 @@ func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, 
 	return v, s[end:], nil
 }
 
-// checkFixed refuses a number that fills less than the fixed width of its field.
+// checkFixed refuses a number that is shorter than the fixed width of its field.
 func checkFixed(s, rest string, n *dateNode, width int) error {
 	const hint = "If your source string is not fixed-width, try using the \"FM\" modifier."
 	switch got := len(s) - len(rest); {
@@ -189,7 +190,7 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 	return rest, in.set(n, v, len(s)-len(rest))
 }
 
-// set stores a number that was read from so many bytes.
+// set stores the number v, which was read from digits bytes.
 func (in *dateInput) set(n *dateNode, v, digits int) error {
 	switch n.key {
 	case "HH", "HH12":
@@ -244,10 +245,10 @@ func (in *dateInput) set(n *dateNode, v, digits int) error {
 	case "TZM":
 		in.zoneMinutes = v
 	}
-	return nil // D and Q are read and have no say
+	return nil // D and Q are read and ignored
 }
 
-// nearYear completes a year of fewer than four digits to the one nearest to 2020.
+// nearYear completes a year of fewer than four digits to the year nearest to 2020.
 func nearYear(y int) int {
 	switch {
 	case y < 70:
@@ -286,7 +287,7 @@ func (in *dateInput) half(n *dateNode, s string) (string, error) {
 func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	upper := strings.ToUpper(s)
 	match := func(count int, name func(i int) string, set func(i int)) (string, bool) {
-		for i := count - 1; i >= 0; i-- { // VIII before VII before VI
+		for i := count - 1; i >= 0; i-- { // VIII before its prefixes VII and VI
 			w := strings.ToUpper(name(i))
 			if strings.HasPrefix(upper, w) {
 				set(i)
@@ -329,8 +330,8 @@ func errFieldRange(text string) error {
 		text)
 }
 
-// astronomicalYear is the year that was read, in which 0 is 1 BC: a negative year is one BC, unless
-// the era is BC already. A century has its say where the year has at most two digits.
+// astronomicalYear returns the year that was read, counting 1 BC as 0. A negative year is a year
+// BC, unless the era is BC already. A century applies if the year has at most two digits.
 func (in *dateInput) astronomicalYear() int {
 	year, century := in.year, in.century
 	if in.bc {
@@ -359,7 +360,7 @@ func (in *dateInput) astronomicalYear() int {
 	}
 }
 
-// date is the day that was read; month and day default to the first.
+// date returns the day that was read; month and day are 1 if they were not.
 func (in *dateInput) date(text string) (int64, error) {
 	year := in.astronomicalYear()
 	switch {

@@ -5,10 +5,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Grouped is the states of one aggregate for all groups of a hash aggregate, or for the one group
-// of a plain one. It belongs to one goroutine.
+// Grouped is the states of one aggregate for all groups of a hash aggregate, or for the single
+// group of a plain aggregate. It belongs to one goroutine.
 type Grouped interface {
-	// Grow makes the states of groups up to n-1 exist.
+	// Grow adds the states of groups up to n-1.
 	Grow(n int)
 	// Update adds the rows sel of args: row sel[k] belongs to group groups[k]. A strict aggregate
 	// skips the rows with a NULL argument itself. Requires: Grow beyond every group in groups.
@@ -16,9 +16,9 @@ type Grouped interface {
 	// Results sets the first to-from entries of out, resetting it, to the results of groups
 	// from … to-1. Groups that saw no row have the result of an empty group.
 	Results(rt *expr.Runtime, from, to int, out *types.Vec) error
-	// Size is about how many bytes all states hold.
+	// Size returns about how many bytes all states hold.
 	Size() int
-	// Reset forgets all groups and keeps the memory.
+	// Reset removes all groups and keeps the memory.
 	Reset()
 }
 
@@ -224,7 +224,7 @@ func (g *groupedSumInt) Results(_ *expr.Runtime, from, to int, out *types.Vec) e
 func (g *groupedSumInt) Size() int { return 16 * cap(g.states) }
 func (g *groupedSumInt) Reset()    { g.states = g.states[:0] }
 
-// groupedExtreme is min and max of types that Go orders as SQL does.
+// groupedExtreme is min and max of types that Go orders like SQL.
 type groupedExtreme[T int64 | string] struct {
 	best   []T
 	seen   []bool

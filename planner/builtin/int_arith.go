@@ -37,7 +37,7 @@ func mulInt(x, y int64) (int64, bool) {
 	return int64(lo), signed == int64(lo)>>63
 }
 
-// arith is the scalar form of add, subtract and multiply with the bounds of the result's type.
+// arith is the scalar form of add, subtract and multiply, whose result must be within [lo, hi].
 func arith(op intOp, lo, hi int64) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, ok := op(a[0].I, a[1].I)
@@ -107,7 +107,7 @@ func modInt(x, y int64) (int64, error) {
 	if y == 0 {
 		return 0, errDivisionByZero()
 	}
-	if y == -1 { // the least integer has no negation
+	if y == -1 { // the smallest integer has no negation
 		return 0, nil
 	}
 	return x % y, nil
@@ -187,7 +187,8 @@ func absInt(lo, hi int64) scalar {
 
 func same(_ *expr.Runtime, a []types.Datum) (types.Datum, error) { return a[0], nil }
 
-// intOperators gives every pair of integer types its arithmetic. A pair's result is the wider type.
+// intOperators returns the arithmetic of every pair of integer types. The result has the wider
+// type.
 func intOperators() []def {
 	names := []string{"int2", "int4", "int8"}
 	los := []int64{math.MinInt16, math.MinInt32, math.MinInt64}
@@ -229,8 +230,8 @@ func bitScalar(op func(x, y int64) int64) scalar {
 	}
 }
 
-// shift is << or >> on the width-th integer type. As on the machines PostgreSQL runs on, the count
-// is taken modulo 32, or 64 for int8.
+// shift is << or >> on the integer type of a width. As on the machines on which PostgreSQL runs,
+// the count is taken modulo 32, or modulo 64 for int8.
 func shift(width int, left bool) scalar {
 	mask := int64(31)
 	if width == 2 {

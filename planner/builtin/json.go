@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A jsonForm is json or jsonb: how its text is read and how a value becomes a datum again.
+// A jsonForm is json or jsonb: how its text is read and how a value becomes a datum.
 type jsonForm struct {
 	binary bool
 	name   string
@@ -27,7 +27,7 @@ func (f jsonForm) parse(d types.Datum) (*types.JSONValue, error) {
 	return types.ParseJSONRaw(d.S)
 }
 
-// datum is the value as json or jsonb; nil is SQL's NULL.
+// datum returns the value as json or jsonb; nil becomes SQL's NULL.
 func (f jsonForm) datum(v *types.JSONValue) types.Datum {
 	switch {
 	case v == nil:
@@ -56,8 +56,8 @@ func (f jsonForm) field(text bool) scalar {
 	}
 }
 
-// element is -> and ->> with an index. A jsonb that is a scalar counts as an array of that one
-// element, as PostgreSQL stores it.
+// element is -> and ->> with an index. A scalar jsonb counts as an array of one element, as
+// PostgreSQL stores it.
 func (f jsonForm) element(text bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		v, err := f.parse(a[0])
@@ -71,7 +71,7 @@ func (f jsonForm) element(text bool) scalar {
 	}
 }
 
-// step goes one level down by a path element: a key, or in an array an index.
+// step descends one level by a path element: a key, or in an array an index.
 func step(v *types.JSONValue, key string) *types.JSONValue {
 	switch v.Kind {
 	case types.JSONObject:
@@ -105,7 +105,7 @@ func (f jsonForm) path(text bool) scalar {
 	}
 }
 
-// extractPath is json_extract_path, whose path is its other arguments.
+// extractPath is json_extract_path, whose other arguments are the path.
 func (f jsonForm) extractPath(text bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		v, err := f.parse(a[0])
@@ -335,7 +335,7 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 }
 
 // jsonWriter builds JSON text with the spacing of PostgreSQL's constructors. For jsonb the text is
-// read again at the end, which sorts keys and drops repeated ones.
+// parsed again at the end, which sorts keys and drops duplicates.
 type jsonWriter struct {
 	b     []byte
 	form  jsonForm
@@ -347,7 +347,7 @@ func (f jsonForm) writer() *jsonWriter { return &jsonWriter{form: f, first: true
 func (w *jsonWriter) open(c byte)  { w.b, w.first = append(w.b, c), true }
 func (w *jsonWriter) close(c byte) { w.b, w.first = append(w.b, c), false }
 
-// next separates a value from the one before.
+// next writes the separator from the previous value.
 func (w *jsonWriter) next() {
 	if !w.first {
 		w.b = append(w.b, ", "...)
@@ -421,7 +421,7 @@ func (f jsonForm) convert(rt *expr.Runtime, a []types.Datum) (types.Datum, error
 	return w.datum()
 }
 
-// appendJSON writes an SQL value as JSON. lines puts each element of the outermost array or record
+// appendJSON appends an SQL value as JSON. lines puts each element of the outermost array or record
 // on its own line.
 func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, lines bool) []byte {
 	if d.Null {
@@ -452,12 +452,12 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, line
 }
 
 // jsonInteger reports whether values of the type become JSON numbers: those of oid, xid and the
-// like are strings.
+// like become strings.
 func jsonInteger(t types.OID) bool {
 	return t == types.OIDInt2 || t == types.OIDInt4 || t == types.OIDInt8
 }
 
-// appendJSONTime writes dates as ISO 8601 has them, whatever the session's style.
+// appendJSONTime appends dates and times in ISO 8601 form, whatever the session's style.
 func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []byte {
 	f := rt.Format
 	f.DateStyle = "ISO"
@@ -472,7 +472,7 @@ func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) 
 	return types.AppendJSONString(dst, text)
 }
 
-// withZoneMinutes completes the zone of a timestamp's ISO text, which may end in " BC", to +hh:mm.
+// withZoneMinutes completes the zone in a timestamp's ISO text, which may end in " BC", to +hh:mm.
 func withZoneMinutes(text string) string {
 	text, bc := strings.CutSuffix(text, " BC")
 	if n := len(text); n > 3 && (text[n-3] == '+' || text[n-3] == '-') {

@@ -84,7 +84,8 @@ func jsonbContains(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewBool(types.ContainsJSON(x, y)), nil
 }
 
-// hasKey says whether a string is a key of an object, an element of an array, or the scalar itself.
+// hasKey reports whether a string is a key of an object, an element of an array, or the scalar
+// itself.
 func hasKey(v *types.JSONValue, key string) bool {
 	switch v.Kind {
 	case types.JSONObject:
@@ -186,15 +187,15 @@ func jsonbDeleteIndex(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		Elems: slices.Delete(slices.Clone(v.Elems), i, i+1)}), nil
 }
 
-// jsonEdit is what to do where a path ends.
+// jsonEdit is a change at the end of a path.
 type jsonEdit struct {
 	value  *types.JSONValue // nil deletes
-	create bool             // jsonb_set: add what is missing
+	create bool             // jsonb_set: add missing elements
 	insert bool             // jsonb_insert
 	after  bool
 }
 
-// apply returns v with the edit done at the path's end, or v itself.
+// apply returns v with the change at the path's end, or v itself if there is no such place.
 func (e *jsonEdit) apply(v *types.JSONValue, path []types.Datum, depth int) (*types.JSONValue,
 	error) {
 	if len(path) == depth {

@@ -12,16 +12,17 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// KeyBound says how an index on a column of one type serves a comparison with a value of another:
-// which keys lie on the side of the value that the operator asks for. The comparison `id < 2.5` of
+// KeyBound is how an index on a column of one type serves a comparison with a value of another:
+// which keys are on the side of the value that the operator selects. The comparison `id < 2.5` of
 // an int4 key has the bound 2, `id = 2.5` has none, and `id < 2^40` has the largest int4.
 type KeyBound struct {
-	// Func turns the value into the bound, a value of the key's type; NULL: the comparison is true
-	// for no key.
+	// Func converts the value to the bound, a value of the key's type. NULL means that the
+	// comparison is true for no key.
 	Func *expr.Func
-	// Inclusive: the comparison may be true for the bound itself.
+	// Inclusive is set when the comparison may be true for the bound itself.
 	Inclusive bool
-	// Exact: the comparison is true for every key on that side. Otherwise it stays a filter.
+	// Exact is set when the comparison is true for every key on that side. Otherwise the condition
+	// stays as a filter.
 	Exact bool
 }
 
@@ -33,21 +34,23 @@ func KeyBoundOf(key *types.Type, op string, value *types.Type) (KeyBound, bool) 
 	return b, ok
 }
 
-// keyComparison names a comparison of a key with a value.
+// keyComparison identifies a comparison of a key with a value.
 type keyComparison struct {
 	key, value types.OID
 	op         string
 }
 
-// keyOrder is what the keys of a type know of the values of another.
+// keyOrder makes bounds for the keys of one type from the values of another.
 type keyOrder struct {
 	keys, values []*types.Type
 	vol          expr.Volatility
-	// several keys may equal one value.
+	// several is set when several keys may equal one value.
 	several bool
-	// rough: the comparison may be false for keys within its bounds, but for those of =.
+	// rough is set when the comparison may be false for keys within its bounds; those of = are
+	// always exact.
 	rough bool
-	// bound is the body of the function for one operator. inclusive is as in KeyBound.
+	// bound returns the implementation of the function for one operator. inclusive is as in
+	// KeyBound.
 	bound func(key *types.Type, op string) (fn scalar, inclusive bool)
 }
 
@@ -108,8 +111,8 @@ func keyOrders() []keyOrder {
 	}
 }
 
-// sameOrder makes bounds of values that a conversion gives a place among the keys, whether or not
-// there may be a key at that place.
+// sameOrder makes bounds from a conversion of values that keeps their order, whether or not the
+// result is the key of the value.
 func sameOrder(convert func(rt *expr.Runtime, v types.Datum) types.Datum) func(*types.Type,
 	string) (scalar, bool) {
 	return func(_ *types.Type, op string) (scalar, bool) {
@@ -133,11 +136,11 @@ func localAsZoned(rt *expr.Runtime, v types.Datum) types.Datum {
 	return types.NewInt(zonedMicros(v.I, location(rt)))
 }
 
-// floor is the largest integer that is not above a number.
+// floor is the largest integer that is not greater than a number.
 type floor struct {
 	i      int64
-	exact  bool // it is the number
-	beyond int  // -1 or 1: the number is below or above every int64, or is NaN, which is above
+	exact  bool // the number is this integer
+	beyond int  // -1 or 1: the number is less or greater than every int64; NaN is greater
 }
 
 // intBound makes bounds of numbers for integer keys.
@@ -167,7 +170,7 @@ func intBound(floorOf func(v types.Datum) floor) func(*types.Type, string) (scal
 // same returns the integer that equals the number.
 func (f *floor) same(bool) (int64, bool) { return f.i, f.exact && f.beyond == 0 }
 
-// above returns the least integer above the number, or with orSame not below it.
+// above returns the smallest integer that is greater than the number, or with orSame not less.
 func (f *floor) above(orSame bool) (int64, bool) {
 	switch {
 	case f.beyond != 0:
@@ -178,7 +181,7 @@ func (f *floor) above(orSame bool) (int64, bool) {
 	return f.i + 1, f.i < math.MaxInt64
 }
 
-// below returns the largest integer below the number, or with orSame not above it.
+// below returns the largest integer that is less than the number, or with orSame not greater.
 func (f *floor) below(orSame bool) (int64, bool) {
 	switch {
 	case f.beyond != 0:
@@ -203,8 +206,7 @@ func floorOfNumeric(v types.Datum) floor {
 }
 
 // trimmedBound makes bounds of texts for keys of type char(n), which are compared as texts without
-// the blanks at their end. No such text lies between 'a!' and the texts that end in blanks after an
-// a.
+// trailing blanks. No text without trailing blanks is greater than 'a ' and less than 'a!'.
 func trimmedBound(_ *types.Type, op string) (scalar, bool) {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		trimmed := strings.TrimRight(a[0].S, " ")
@@ -220,9 +222,9 @@ func trimmedBound(_ *types.Type, op string) (scalar, bool) {
 	}, true
 }
 
-// clockBound makes bounds of moments for keys that are what the session's clocks show. A change of
-// the clocks turns the order of these around it: near one the bounds leave room for what any zone
-// may do.
+// clockBound makes bounds of moments for keys that are local times. A change of the zone's offset
+// reverses the order of local times near it: there the bounds are widened by what any zone may
+// need.
 func clockBound(_ *types.Type, op string) (scalar, bool) {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		moment := a[0].I
@@ -231,13 +233,13 @@ func clockBound(_ *types.Type, op string) (scalar, bool) {
 		}
 		offset, steady := types.OffsetAround(moment, location(rt), 4*24*time.Hour)
 		local := moment + offset
-		const room = 2 * types.MicrosPerDay
+		const margin = 2 * types.MicrosPerDay
 		switch {
 		case steady:
 		case op == "<", op == "<=":
-			local += room
+			local += margin
 		default:
-			local -= room
+			local -= margin
 		}
 		return types.NewInt(local), nil
 	}, true

@@ -34,8 +34,8 @@ func spaceOf(key *types.Type) keySpace {
 	return keySpace{first: -most - 1, last: most, at: types.NewInt}
 }
 
-// infinity32 is the number of infinity among the float4: the bits of the positive ones are in
-// order.
+// infinity32 is the number of infinity among the float4 values: the bits of the positive values are
+// in order.
 const infinity32 = 0x7f800000
 
 func float4Key(number int64) types.Datum {
@@ -48,8 +48,9 @@ func float4Key(number int64) types.Datum {
 	return types.NewFloat(float64(math.Float32frombits(uint32(number))))
 }
 
-// least returns the number of the first key for which holds is true, or the last number and false
-// if it is true for none. Requires: holds is true for every key after one for which it is.
+// least returns the number of the first key for which holds is true. If it is true for none, it
+// returns the last number and false. Requires: holds is true for every key after the first for
+// which it is.
 func (s *keySpace) least(holds func(key types.Datum) bool) (number int64, found bool) {
 	low, high := s.first, s.last
 	if !holds(s.at(high)) {
@@ -66,13 +67,13 @@ func (s *keySpace) least(holds func(key types.Datum) bool) (number int64, found 
 	return high, true
 }
 
-// searchedBound makes bounds by looking for them among all keys: compare is the comparison of a key
-// with the value, and never falls from one key to the next.
+// searchedBound makes bounds by a binary search among all keys. compare compares a key with the
+// value, and never decreases from one key to the next.
 func searchedBound(compare func(rt *expr.Runtime, key, value types.Datum) int) func(*types.Type,
 	string) (scalar, bool) {
 	return func(key *types.Type, op string) (scalar, bool) {
 		space := spaceOf(key)
-		// the first key above the value decides, or else the first not below it
+		// The first key greater than the value decides, or else the first that is not less.
 		above := op == ">" || op == "<="
 		return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			number, found := space.least(func(key types.Datum) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// likeShape tells patterns that need no matcher from those that do.
+// likeShape distinguishes patterns that need no matcher.
 type likeShape uint8
 
 const (
@@ -25,7 +25,7 @@ type likePattern struct {
 	shape   likeShape
 	literal string
 	pattern string // for likeGeneral
-	bytes   bool   // of bytea: _ is a byte, not a character
+	bytes   bool   // the pattern is of bytea: _ is a byte, not a character
 }
 
 func errLikeEscape() error {
@@ -68,8 +68,8 @@ func (p *likePattern) match(s string) (bool, error) {
 	return matchLike(s, p.pattern, p.bytes)
 }
 
-// matchLike matches greedily from the left; when it fails it goes back to the last % and lets that
-// swallow one character more. No earlier % need be tried: it could only match a longer prefix.
+// matchLike matches greedily from the left. When it fails, it goes back to the last % and lets it
+// match one more character. No earlier % need be tried: it could only match a longer prefix.
 func matchLike(s, p string, bytes bool) (bool, error) {
 	width := func(s string) int {
 		if bytes {
@@ -134,7 +134,8 @@ func likeScalar(fold, want, bytes bool) scalar {
 	}
 }
 
-// likeVec analyses a pattern once for the rows that share it, which is all of them as a rule.
+// likeVec analyses a pattern once for consecutive rows with the same pattern, which are usually all
+// rows.
 func likeVec(fold, want, bytes bool) vector {
 	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		var lp likePattern
@@ -165,8 +166,8 @@ func likeVec(fold, want, bytes bool) vector {
 	}
 }
 
-// likeEscape rewrites a pattern with another escape character into one with the backslash:
-// x LIKE p ESCAPE e is x ~~ like_escape(p, e).
+// likeEscape rewrites a pattern with another escape character to one with the backslash: x LIKE p
+// ESCAPE e is x ~~ like_escape(p, e).
 func likeEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	p, esc := a[0].S, a[1].S
 	if esc == "\\" {
@@ -182,7 +183,7 @@ func likeEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		case esc != "" && strings.HasPrefix(p[i:], esc):
 			b.WriteByte('\\')
 			i += len(esc)
-			if i < len(p) { // what follows is literal, be it the escape character
+			if i < len(p) { // the next character is literal, even if it is the escape character
 				_, n := utf8.DecodeRuneInString(p[i:])
 				b.WriteString(p[i : i+n])
 				i += n

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// LikePrefix is the literal beginning of a pattern; whole says that nothing else follows.
+// LikePrefix returns the literal prefix of a pattern; whole is set if nothing follows it.
 func LikePrefix(pattern string) (prefix string, whole bool) {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -24,7 +24,8 @@ func LikePrefix(pattern string) (prefix string, whole bool) {
 	return b.String(), true
 }
 
-// AfterPrefix is the least text above all that begin with prefix; "" if there is none.
+// AfterPrefix returns the smallest text that is greater than all texts with a prefix, "" if there
+// is none.
 func AfterPrefix(prefix string) string {
 	for prefix != "" {
 		r, size := utf8.DecodeLastRuneInString(prefix)

@@ -12,14 +12,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// plain makes a function of a float that cannot fail.
+// plain makes a function from a float operation that cannot fail.
 func plain(op func(float64) float64) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewFloat(op(a[0].F)), nil
 	}
 }
 
-// finiteInput is a trigonometric function, which is not defined at infinity.
+// finiteInput makes a trigonometric function, which is undefined at infinity.
 func finiteInput(op func(float64) float64) scalar {
 	return float1(func(x float64) (float64, error) {
 		if math.IsInf(x, 0) {
@@ -29,7 +29,7 @@ func finiteInput(op func(float64) float64) scalar {
 	})
 }
 
-// within is a function defined on [lo, hi].
+// within makes a function that is defined on [lo, hi].
 func within(lo, hi float64, op func(float64) float64) scalar {
 	return float1(func(x float64) (float64, error) {
 		if x < lo || x > hi {
@@ -63,7 +63,7 @@ func logFloat(op func(float64) float64) scalar {
 	})
 }
 
-// checked is a function whose result must be finite when its argument is.
+// checked makes a function whose result must be finite if its argument is.
 func checked(op func(float64) float64) scalar {
 	return float1(func(x float64) (float64, error) {
 		r := op(x)
@@ -76,7 +76,7 @@ func expFloat(x float64) (float64, error) {
 	return r, checkFloat(r, math.IsInf(x, 0), math.IsInf(x, -1))
 }
 
-// numericScale takes the scale of round and trunc.
+// numericScale makes a function with the scale argument of round and trunc.
 func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		scale := 0
@@ -108,7 +108,7 @@ func mathFunctions() []def {
 			case x < 0:
 				return -1
 			}
-			return 0 // of -0 and NaN too
+			return 0 // -0 and NaN included
 		})),
 		f("round(numeric) numeric", numericScale(types.NumericRound)),
 		f("round(numeric,int4) numeric", numericScale(types.NumericRound)),
@@ -238,8 +238,8 @@ func lcmInt(hi int64) scalar {
 	}
 }
 
-// seeded is the generator that setseed has set, which all sessions share until one asks for it;
-// before, random draws from the runtime's own source.
+// seeded is the generator that setseed initialised, for all sessions of the process. As long as it
+// is nil, random draws from Go's own source.
 var seeded struct {
 	sync.Mutex
 	rng *rand.Rand

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// notifyFunctions send messages to the sessions that listen.
+// notifyFunctions send messages to sessions that listen.
 func notifyFunctions() []def {
 	return []def{
 		n("pg_notify(text,text) void",

@@ -18,7 +18,7 @@ func dec2(op func(a, b *apd.Decimal) (*apd.Decimal, error)) scalar {
 	}
 }
 
-// dec2Ticking is dec2 for an operation of many steps over large numbers.
+// dec2Ticking is dec2 for an operation of many steps on large numbers.
 func dec2Ticking(op func(a, b *apd.Decimal, tick types.Tick) (*apd.Decimal, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return dec2(func(x, y *apd.Decimal) (*apd.Decimal, error) { return op(x, y, rt.Tick) })(rt,
@@ -33,12 +33,13 @@ func dec1Ticking(op func(a *apd.Decimal, tick types.Tick) (*apd.Decimal, error))
 	}
 }
 
-// largeDecimal is the size of a coefficient, in bits, from which an operation counts as work.
+// largeDecimal is the size of a coefficient, in bits, from which on the work of an operation is
+// counted.
 const largeDecimal = 4096
 
-// countDecimals counts the work of an operation on a and b, which is that of multiplying them, and
-// the bytes of its result. One multiplication or division is not interrupted: numbers of 147,000
-// digits, as many as a numeric has, take some milliseconds.
+// countDecimals counts the work of an operation on a and b as that of their multiplication, and the
+// bytes of its result. A single multiplication or division is not interrupted: with 147,000 digits,
+// the most that a numeric has, it takes some milliseconds.
 func countDecimals(rt *expr.Runtime, a, b, result *apd.Decimal) error {
 	n, x, y := result.Coeff.BitLen(), a.Coeff.BitLen(), b.Coeff.BitLen()
 	if max(n, x, y) < largeDecimal {
@@ -80,7 +81,7 @@ func decVec(op func(a, b *apd.Decimal) (*apd.Decimal, error)) vector {
 	}
 }
 
-// total makes an operation that cannot fail look like one that can.
+// total gives an operation that cannot fail an error result.
 func total(op func(*apd.Decimal) *apd.Decimal) func(*apd.Decimal) (*apd.Decimal, error) {
 	return func(d *apd.Decimal) (*apd.Decimal, error) { return op(d), nil }
 }

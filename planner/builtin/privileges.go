@@ -9,10 +9,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// There is one role, which may do everything. What the functions of privileges still do is to
-// refuse roles, objects and privileges that do not exist, as clients rely on.
+// There is one role, which may do everything. The functions of privileges still refuse roles,
+// objects and privileges that do not exist, as clients expect.
 
-// privileges lists what can be granted on a kind of object.
+// privileges lists the privileges that can be granted on each kind of object.
 var privileges = map[string][]string{
 	"table": {"select", "insert", "update", "delete", "truncate", "references", "trigger",
 		"rule"},
@@ -28,10 +28,10 @@ var privileges = map[string][]string{
 	"role":       {"usage", "member"},
 }
 
-// forAll are the kinds of objects that PUBLIC may use without a grant.
+// forAll lists the kinds of objects that PUBLIC may use without a grant.
 var forAll = []string{"function", "type", "language"}
 
-// privilegeFunctions are has_table_privilege and its like.
+// privilegeFunctions are has_table_privilege and the like.
 func privilegeFunctions() []def {
 	var out []def
 	add := func(name, kind string, sigs ...string) {
@@ -58,8 +58,8 @@ func privilegeFunctions() []def {
 	return out
 }
 
-// hasPrivilege answers for one kind of object. Arguments are [role,] object, [column,] privilege,
-// of which commas counts the separators.
+// hasPrivilege makes the function for one kind of object. Its arguments are [role,] object,
+// [column,] privilege; commas is the number of separators.
 func hasPrivilege(kind string, commas int) scalar {
 	least := 1
 	if kind == "column" {
@@ -97,7 +97,7 @@ func hasPrivilege(kind string, commas int) scalar {
 	}
 }
 
-// roleMay finds the role of the first argument. One that is known by a number only may be gone.
+// roleMay checks the role in the first argument. A role given as a number need not exist.
 func roleMay(s expr.Session, kind string, t *types.Type, role types.Datum) (bool, error) {
 	if t.Family == types.Int {
 		_, ok := s.Describe("role", types.OID(role.I), "")
@@ -116,7 +116,7 @@ func noRole(name string) error {
 	return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
 }
 
-// grantable finds an object by its name, which must exist, or by its OID.
+// grantable looks up an object by its name, which must exist, or by its OID.
 func grantable(rt *expr.Runtime, s expr.Session, kind string, t *types.Type,
 	object types.Datum) (types.OID, bool, error) {
 	if t.Family == types.Int {
@@ -164,7 +164,7 @@ func grantable(rt *expr.Runtime, s expr.Session, kind string, t *types.Type,
 	return oid, err == nil, err
 }
 
-// hasColumn finds a column by its name, which must exist, or by its number.
+// hasColumn looks up a column by its name, which must exist, or by its number.
 func hasColumn(s expr.Session, oid types.OID, t *types.Type, column types.Datum) (bool, error) {
 	if t.Family == types.Int {
 		_, ok := s.Describe("column", oid, number(0)([]types.Datum{column}))
@@ -178,7 +178,7 @@ func hasColumn(s expr.Session, oid types.OID, t *types.Type, column types.Datum)
 	return true, nil
 }
 
-// knownPrivileges verifies a list of privileges, each perhaps with the option to grant it.
+// knownPrivileges checks a list of privileges, each optionally WITH GRANT OPTION.
 func knownPrivileges(kind, list string) error {
 	for p := range strings.SplitSeq(list, ",") {
 		word := strings.ToLower(strings.TrimSpace(p))

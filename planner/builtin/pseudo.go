@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Polymorphic pseudo-types, as they stand in declared argument types. They never are the type of a
-// value: resolution replaces them.
+// Polymorphic pseudo-types, as used in declared argument types. No value has such a type:
+// resolution replaces them.
 var (
 	Any                = &types.Type{OID: 2276, Name: "any", Mod: types.NoMod, Len: 4}
 	AnyElement         = &types.Type{OID: 2283, Name: "anyelement", Mod: types.NoMod, Len: 4}
@@ -30,7 +30,7 @@ func isAny(t *types.Type) bool { return t.OID == 2276 }
 
 func isUnknown(t *types.Type) bool { return t.OID == types.OIDUnknown }
 
-// category is pg_type.typcategory, which steers the choice among overloads.
+// category returns pg_type.typcategory, which affects the choice among overloads.
 func category(t *types.Type) byte {
 	switch t.OID {
 	case AnyArray.OID, AnyCompatibleArray.OID:
@@ -43,7 +43,7 @@ func category(t *types.Type) byte {
 
 func isPreferred(t *types.Type) bool { return !isPolymorphic(t) && !isAny(t) && t.Preferred() }
 
-// isReg says whether t is an OID with a name of its own: regclass and its like.
+// isReg reports whether t is an OID type whose text is a name: regclass and the like.
 func isReg(t types.OID) bool {
 	switch t {
 	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace,
@@ -53,8 +53,8 @@ func isReg(t types.OID) bool {
 	return false
 }
 
-// implicitCasts lists pg_cast's implicit casts between different types, those of the reg* types
-// aside.
+// implicitCasts lists the implicit casts of pg_cast between different types, except those of the
+// reg* types.
 var implicitCasts = map[types.OID][]types.OID{
 	types.OIDChar: {types.OIDText},
 	types.OIDName: {types.OIDText},
@@ -75,8 +75,9 @@ var implicitCasts = map[types.OID][]types.OID{
 	types.TNodeTree.OID: {types.OIDText},
 }
 
-// CanCoerce says whether a value of type from may become to without being asked: same type, a
-// literal of unknown type, an implicit cast, or an array whose elements have one.
+// CanCoerce reports whether a value of type from is implicitly converted to type to: it has the
+// same type, is a literal of unknown type, has an implicit cast, or is an array whose elements have
+// one.
 func CanCoerce(from, to *types.Type) bool {
 	switch {
 	case from.OID == to.OID, isUnknown(from), isAny(to):

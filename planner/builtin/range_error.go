@@ -9,7 +9,7 @@ import (
 var intNames = map[int64]string{math.MaxInt16: "smallint", math.MaxInt32: "integer",
 	math.MaxInt64: "bigint"}
 
-// errIntRange is 22003 for the integer type with the given greatest value.
+// errIntRange returns the error 22003 of the integer type whose greatest value is hi.
 func errIntRange(hi int64) error {
 	return sqlerr.New(sqlerr.NumericValueOutOfRange, "%s out of range", intNames[hi])
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// toNumber is to_number: it reads a number laid out by a format, digits where it has digits, and
-// nothing else of what stands between them.
+// toNumber is to_number: it reads a number by a format, taking digits where the format has digits,
+// and ignoring the text between them.
 func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	nf, err := parseNumberFormat(a[1].S)
 	switch {
@@ -48,19 +48,19 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewDecimal(d), nil
 }
 
-// numberReader takes a number out of a text, one node of the format after another. It follows
+// numberReader reads a number from a text, one node of the format at a time. It follows
 // NUM_numpart_from_char and NUM_processor of PostgreSQL's formatting.c.
 type numberReader struct {
 	*numberFormat
 	rest   string
 	digits strings.Builder
-	sign   byte // '+', '-' or 0: none was read
+	sign   byte // '+', '-', or 0 if none was read
 	before int  // digits read before the point
-	after  int  // and behind it
+	after  int  // and after it
 	point  bool // the point was read
 }
 
-// node takes what a node of the format stands for. Requires: rest is not empty.
+// node reads what a node of the format describes. Requires: rest is not empty.
 func (r *numberReader) node(key string) {
 	switch key {
 	case "9", "0", ".", "D":
@@ -89,8 +89,8 @@ func (r *numberReader) node(key string) {
 	}
 }
 
-// digit takes a digit or the point, with the sign that stands before or behind it, but for the last
-// byte of it all, which node skips whatever it is.
+// digit reads a digit or the point, and a sign before or after it. The last byte of the text is
+// left to node, which skips it whatever it is.
 func (r *numberReader) digit(key string) {
 	if r.rest[0] == ' ' {
 		r.skip()
@@ -138,8 +138,8 @@ func (r *numberReader) leadingSign() {
 	}
 }
 
-// trailingSign takes the sign of S directly behind what was read, or notes that of MI, PL or SG
-// where nothing was.
+// trailingSign reads the sign of S directly after what was read, or records that of MI, PL or SG if
+// nothing was read.
 func (r *numberReader) trailingSign(read bool) {
 	isSign := func(c byte) bool { return c == '-' || c == '+' }
 	switch {
@@ -159,7 +159,7 @@ func (r *numberReader) skip() {
 	}
 }
 
-// skipText passes over n characters, but none that a number may consist of.
+// skipText skips n characters, except those that a number may contain.
 func (r *numberReader) skipText(n int) {
 	for ; n > 0 && r.rest != "" && strings.IndexByte("0123456789.,+-", r.rest[0]) < 0; n-- {
 		_, size := utf8.DecodeRuneInString(r.rest)
@@ -167,7 +167,7 @@ func (r *numberReader) skipText(n int) {
 	}
 }
 
-// text is what was read, for types.ParseNumeric: a blank when there were no digits, which it
+// text returns what was read, for types.ParseNumeric: a blank if there were no digits, which it
 // refuses.
 func (r *numberReader) text() string {
 	text := strings.TrimSuffix(r.digits.String(), ".")

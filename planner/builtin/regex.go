@@ -11,14 +11,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// regexKey names a compiled expression: its text and the options that PostgreSQL's flag letters
-// set.
+// regexKey identifies a compiled expression: its text and the options that PostgreSQL's flag
+// letters set.
 type regexKey struct {
 	pattern string
 	flags   regexFlags
 }
 
-// regexFlags are the options of regexp_replace and its like.
+// regexFlags are the options of regexp_replace and the like.
 type regexFlags struct {
 	fold     bool // i: ignore case
 	literal  bool // q: the pattern is a plain string
@@ -40,7 +40,7 @@ func compileRegex(source string, fl regexFlags) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	// POSIX: the leftmost match, and of those the longest.
+	// POSIX: the leftmost match, and of several the longest.
 	longest := !strings.Contains(text, "*?") && !strings.Contains(text, "+?") &&
 		!strings.Contains(text, "??") && !strings.Contains(text, "}?")
 	re, err := newPattern(text, longest)
@@ -52,7 +52,7 @@ func compileRegex(source string, fl regexFlags) (*pattern, error) {
 	return re, nil
 }
 
-// regexFault words a syntax error as PostgreSQL does.
+// regexFault returns PostgreSQL's message for a syntax error.
 func regexFault(err error) string {
 	msg := err.Error()
 	for _, w := range [][2]string{
@@ -80,7 +80,7 @@ func translateRegex(p string, fl regexFlags) (string, error) {
 		p, fl.literal = rest, true
 	}
 	p = strings.TrimPrefix(p, "***:")
-	if strings.HasPrefix(p, "(?") && !fl.literal { // embedded options are letters alone
+	if strings.HasPrefix(p, "(?") && !fl.literal { // embedded options are letters only
 		if end := strings.IndexByte(p, ')'); end > 2 &&
 			strings.Trim(p[2:end], "bceimnpqstwx") == "" {
 			opts, err := parseRegexFlags(p[2:end], fl)
@@ -161,7 +161,7 @@ func (t *regexTranslator) run() error {
 	return nil
 }
 
-// escape translates what follows a backslash.
+// escape translates the characters after a backslash.
 func (t *regexTranslator) escape(inBracket bool) error {
 	if t.i+1 >= len(t.in) {
 		return sqlerr.New(sqlerr.InvalidRegularExpression,
@@ -209,7 +209,7 @@ func (t *regexTranslator) escape(inBracket bool) error {
 	return nil
 }
 
-// class writes a class shorthand; letters and digits beyond ASCII count as in PostgreSQL.
+// class writes a class shorthand. Letters and digits beyond ASCII are included, as in PostgreSQL.
 func (t *regexTranslator) class(r rune, inBracket bool) {
 	body := map[rune]string{
 		'w': `\pL\p{Nd}_`, 'W': `\pL\p{Nd}_`, 'd': `0-9`, 'D': `0-9`, 's': `\s\v`, 'S': `\s\v`,
@@ -237,7 +237,7 @@ func (t *regexTranslator) hex(kind rune) {
 	t.out.WriteString(`\x{` + t.in[start:t.i] + `}`)
 }
 
-// bracket copies a bracket expression; a ] that comes first is literal, as is the backslash's
+// bracket copies a bracket expression. A ] that comes first is literal, and so is a backslash's
 // escape.
 func (t *regexTranslator) bracket() error {
 	rest := t.in[t.i:]
@@ -282,7 +282,7 @@ func (t *regexTranslator) bracket() error {
 		"invalid regular expression: brackets [] not balanced")
 }
 
-// named copies [:class:], [.element.] and [=element=] inside of brackets.
+// named copies [:class:], [.element.] and [=element=] within brackets.
 func (t *regexTranslator) named() error {
 	kind := t.in[t.i+1]
 	end := strings.Index(t.in[t.i+2:], string(kind)+"]")
@@ -297,7 +297,7 @@ func (t *regexTranslator) named() error {
 		return nil
 	}
 	if t.fold && (name == "upper" || name == "lower") {
-		name = "alpha" // letters without case are in it too
+		name = "alpha" // includes letters without case
 	}
 	unicode := map[string]string{"alpha": `\pL`, "alnum": `\pL\p{Nd}`, "upper": `\p{Lu}`,
 		"lower": `\p{Ll}`}
@@ -309,7 +309,7 @@ func (t *regexTranslator) named() error {
 	return nil
 }
 
-// parseRegexFlags reads flag letters over the flags that hold already.
+// parseRegexFlags applies flag letters to the flags that are set already.
 func parseRegexFlags(letters string, fl regexFlags) (regexFlags, error) {
 	for _, c := range letters {
 		switch c {
@@ -358,7 +358,7 @@ func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		i += n
 		switch {
 		case c == esc && esc != "" && !bracket && strings.HasPrefix(p[i:], `"`):
-			// Separates the parts that SUBSTRING tells apart; here they only follow each other.
+			// Separates the three parts of a pattern of SUBSTRING; here the parts are concatenated.
 			if separators++; separators > 2 {
 				return types.Null, sqlerr.New(sqlerr.InvalidUseOfEscapeCharacter,
 					"SQL regular expression may not contain more than two escape-double-quote "+

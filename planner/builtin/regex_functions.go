@@ -43,8 +43,8 @@ var regexFunctions = []def{
 	f("textregexeq(text,text) bool", regexScalar(false, true)),
 }
 
-// regexArg compiles a[1] with the flags of a[i], if it is there. noGlobal names the function that
-// does not take g.
+// regexArg compiles a[1] with the flags of a[i], if that argument exists. noGlobal is the name of a
+// function that does not accept g, else "".
 func regexArg(a []types.Datum, i int, noGlobal string) (*pattern, regexFlags, error) {
 	var fl regexFlags
 	if i < len(a) {
@@ -69,7 +69,7 @@ func regexpLike(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewBool(found), err
 }
 
-// groups turns a match into an array: the groups, or without any the whole match.
+// groups returns the array of a match: its groups, or if there are none the whole match.
 func groups(s string, m []int) types.Datum {
 	if len(m) == 2 {
 		return types.NewArray([]types.Datum{types.NewString(s[m[0]:m[1]])})
@@ -116,7 +116,7 @@ func regexpMatches(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) e
 	})
 }
 
-// expand writes a replacement in which \1 … \9 and \& stand for parts of the match.
+// expand writes a replacement, in which \1 … \9 and \& are parts of the match.
 func (w *writer) expand(repl, s string, m []int) {
 	for w.err == nil {
 		i := strings.IndexByte(repl, '\\')
@@ -143,7 +143,7 @@ func (w *writer) expand(repl, s string, m []int) {
 	}
 }
 
-// replaceMatches replaces the n-th match from byte start on, or with n 0 all of them.
+// replaceMatches replaces the n-th match from byte start on, or all of them if n is 0.
 func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int) (types.Datum,
 	error) {
 	w := newWriter(rt)
@@ -234,8 +234,8 @@ func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(count), err
 }
 
-// nthMatch finds the match that the start and N arguments (a[2], a[3]) of regexp_instr and
-// regexp_substr name, with offsets into the whole string; nil if there is none.
+// nthMatch returns the match that the arguments start and N (a[2], a[3]) of regexp_instr and
+// regexp_substr select, with offsets in the whole text; nil if there is none.
 func nthMatch(rt *expr.Runtime, re *pattern, a []types.Datum) ([]int, error) {
 	start, nth := 0, int64(1)
 	if len(a) > 2 {
@@ -302,8 +302,8 @@ func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(a[0].S[m[2*sub]:m[2*sub+1]]), nil
 }
 
-// regexSplit calls emit for the parts of a string between the matches; an empty match at its ends
-// cuts nothing.
+// regexSplit calls emit for the parts of a text between the matches. An empty match at its start or
+// end does not split it.
 func regexSplit(rt *expr.Runtime, re *pattern, s string, emit func(types.Datum) error) error {
 	last := 0
 	err := re.eachPlain(rt, s, -1, func(m []int) error {
@@ -343,7 +343,7 @@ func regexpSplitToTable(rt *expr.Runtime, a []types.Datum, emit func([]types.Dat
 	return regexSplit(rt, re, a[0].S, func(d types.Datum) error { return emit([]types.Datum{d}) })
 }
 
-// substringRegex is substring(string from pattern): the first group, or the match.
+// substringRegex is substring(string from pattern): the first group, or the whole match.
 func substringRegex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, err := compileRegex(a[1].S, regexFlags{})
 	if err != nil {
@@ -361,7 +361,7 @@ func substringRegex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 // substringSimilar is substring(string similar pattern escape character): the part between the two
-// marks, escape and double quote.
+// separators, each an escape character and a double quote.
 func substringSimilar(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	parts := strings.Split(a[1].S, a[2].S+`"`)
 	if len(parts) != 3 || a[2].S == "" {

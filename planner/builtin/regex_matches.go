@@ -11,26 +11,26 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 )
 
-// pattern is a compiled regular expression. Its matches are PostgreSQL's: an empty match right
-// behind another match counts, which package regexp leaves out.
+// pattern is a compiled regular expression. It has PostgreSQL's matches: an empty match directly
+// after another match counts, which package regexp omits.
 type pattern struct {
 	*regexp.Regexp
 	text string
-	// behind matches one character and then the expression: it looks for a match at a place in a
-	// text with what stands before it in sight.
+	// behind matches one character and then the expression. It finds a match at an offset in a
+	// text, where the expression looks at the text before it.
 	behind func() *regexp.Regexp
 	empty  bool // the expression may match an empty text
-	// local expressions see nothing in front of a match: one may be looked for in the rest of a
-	// text.
+	// local is set for an expression that does not look at the text before a match: the rest of a
+	// text can be searched by itself.
 	local bool
-	// next finds where the next match begins behind a first character, which is in sight. It is for
-	// expressions that are not local.
+	// next finds the start of the next match after a first character, at which the expression may
+	// look. It is for expressions that are not local.
 	next func() *regexp.Regexp
-	// weight is the work of matching one character, in bytes: it grows with the expression.
+	// weight is the work of matching one character, in bytes. It grows with the expression.
 	weight int
 }
 
-// newPattern compiles text; longest asks for POSIX's longest match.
+// newPattern compiles text; longest selects the longest match, as in POSIX.
 func newPattern(text string, longest bool) (*pattern, error) {
 	compile := func(text string) (*regexp.Regexp, error) {
 		re, err := regexp.Compile(text)
@@ -52,7 +52,7 @@ func newPattern(text string, longest bool) (*pattern, error) {
 		p.weight += len(prog.Inst) / stepsPerWeight
 	}
 	p.local = !looksAround(tree)
-	// An expression that becomes larger than regexp allows by the few characters added stays nil.
+	// The additional characters may make an expression too large for regexp. It stays nil then.
 	p.behind = sync.OnceValue(func() *regexp.Regexp {
 		re, _ := compile(`\A(?s:.)(?:` + text + `)`)
 		return re
@@ -65,8 +65,8 @@ func newPattern(text string, longest bool) (*pattern, error) {
 	return p, nil
 }
 
-// stepsPerWeight is how many instructions of an expression take as long as a byte of other work:
-// most of them wait for another place in the text.
+// stepsPerWeight is the number of instructions of an expression that take as long as a byte of
+// other work: most of them do nothing at most places of the text.
 const stepsPerWeight = 32
 
 // matchesEmpty reports whether an expression may match an empty text.
@@ -89,12 +89,12 @@ func matchesEmpty(re *syntax.Regexp) bool {
 	case syntax.OpAlternate:
 		return slices.ContainsFunc(re.Sub, matchesEmpty)
 	}
-	return true // * and ?, and what looks at a place only
+	return true // * and ?, and what only looks at its surroundings
 }
 
-// each calls f for the first n matches in s, or all with n < 0, as pairs of offsets by group, until
-// f returns an error. It looks at the statement's context between matches, and in the middle of
-// large ones.
+// each calls f for the first n matches in s, or for all if n < 0, with pairs of offsets by group,
+// until f returns an error. It checks the statement's context between matches, and within large
+// ones.
 func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	give := func(m []int) error {
 		if n == 0 {
@@ -106,7 +106,7 @@ func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error)
 		}
 		return rt.Tick(m[1] - m[0] + matchCost)
 	}
-	var last []int // given, with a character in it: an empty match may be behind it
+	var last []int // the last match that has a character: an empty match may follow it
 	err := p.eachPlain(rt, s, n, func(m []int) error {
 		if last != nil && m[0] != last[1] {
 			if err := p.giveEmpty(rt, s, last[1], give); err != nil {
@@ -136,12 +136,12 @@ const matchCost = 128
 
 var errEnoughMatches = errors.New("builtin: enough matches")
 
-// eachPlain calls f for the first n matches of package regexp, or all with n < 0.
+// eachPlain calls f for the first n matches of package regexp, or for all if n < 0.
 func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	if !p.local && n != 1 && p.fits(len(s)) {
 		return p.eachGathered(rt, s, n, f)
 	}
-	behind := -1 // where the match before ended
+	behind := -1 // the end of the previous match
 	for at := 0; at <= len(s) && n != 0; {
 		m, err := p.findFrom(rt, s, at)
 		if m == nil || err != nil {
@@ -167,8 +167,8 @@ func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) e
 	return nil
 }
 
-// eachGathered is eachPlain for an expression that looks at what is in front of a match: package
-// regexp starts inside a text only when it gathers all matches. Their memory is asked for.
+// eachGathered is eachPlain for an expression that looks at the text before a match: package regexp
+// starts within a text only when it collects all matches. The account is asked for their memory.
 func (p *pattern) eachGathered(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	size := int64(24 + 16*(p.NumSubexp()+1))
 	most := 1
@@ -204,7 +204,7 @@ func shiftMatch(m []int, at int) {
 	}
 }
 
-// looksAround reports whether an expression asks what is next to a place: \b, ^ and their like.
+// looksAround reports whether an expression looks at the text next to a place: \b, ^ and the like.
 func looksAround(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -213,8 +213,8 @@ func looksAround(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, looksAround)
 }
 
-// giveEmpty gives the match of the expression at offset at, which is behind a character, if it is
-// empty.
+// giveEmpty calls give with the match of the expression at offset at, which is after a character,
+// if that match is empty.
 func (p *pattern) giveEmpty(rt *expr.Runtime, s string, at int, give func(m []int) error) error {
 	if p.behind() == nil {
 		return nil

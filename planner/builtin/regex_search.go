@@ -10,12 +10,12 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 )
 
-// searchWork is how much work a search in a text may be for package regexp to do it in one go. It
-// answers then from the text itself, which is faster; else it reads the text character by character
-// from a reader that looks at the statement's context.
+// searchWork is the largest work of a search in a text that package regexp does in one call. It
+// then searches the text itself, which is faster. Otherwise it reads the text character by
+// character from a reader that checks the statement's context.
 const searchWork = 1 << 20
 
-// fits reports whether a search in n bytes is done in one go.
+// fits reports whether a search in n bytes is done in one call.
 func (p *pattern) fits(n int) bool { return p.weight*n <= searchWork }
 
 // matches reports whether the expression matches anywhere in s.
@@ -30,8 +30,8 @@ func (p *pattern) matches(rt *expr.Runtime, s string) (bool, error) {
 // find returns the first match in s, nil if there is none.
 func (p *pattern) find(rt *expr.Runtime, s string) ([]int, error) { return p.findFrom(rt, s, 0) }
 
-// findFrom returns the first match that begins at offset at or behind it. What is before is in
-// sight of an expression that looks there.
+// findFrom returns the first match that begins at offset at or later. An expression may look at the
+// text before at.
 func (p *pattern) findFrom(rt *expr.Runtime, s string, at int) ([]int, error) {
 	if at > 0 && !p.local {
 		return p.findBehind(rt, s, at)
@@ -46,9 +46,9 @@ func (p *pattern) findFrom(rt *expr.Runtime, s string, at int) ([]int, error) {
 	return m, err
 }
 
-// findBehind is findFrom for an expression that looks at what is in front: it is shown the last
-// character before at. One search finds where the match begins, a second how long it is, for which
-// of several matches at a place the expression prefers is not what the first one is about.
+// findBehind is findFrom for an expression that looks at the text before a match: it is given the
+// last character before at. One search finds where the match begins, and a second how long it is:
+// the first search does not show which of several matches at a place the expression prefers.
 func (p *pattern) findBehind(rt *expr.Runtime, s string, at int) ([]int, error) {
 	next := p.next()
 	if next == nil {
@@ -62,7 +62,7 @@ func (p *pattern) findBehind(rt *expr.Runtime, s string, at int) ([]int, error) 
 	return p.matchAt(rt, s, start+m[2])
 }
 
-// matchAt returns the match that begins at offset at, which is behind a character, nil if there is
+// matchAt returns the match that begins at offset at, which is after a character; nil if there is
 // none.
 func (p *pattern) matchAt(rt *expr.Runtime, s string, at int) ([]int, error) {
 	behind := p.behind()
@@ -103,9 +103,9 @@ func (p *pattern) search(rt *expr.Runtime, re *regexp.Regexp, s string) ([]int, 
 	return m, r.err
 }
 
-// skip returns how much of a large text can be left out because no match begins there: matches of
-// some expressions begin with a fixed text, which is found much faster. It is negative if there is
-// no match.
+// skip returns how many bytes of a large text can be skipped because no match begins in them:
+// matches of some expressions begin with a fixed text, which is found much faster. It is negative
+// if there is no match.
 func (p *pattern) skip(rt *expr.Runtime, s string) (int, error) {
 	if p.fits(len(s)) || !p.local {
 		return 0, nil
@@ -129,16 +129,16 @@ func (p *pattern) skip(rt *expr.Runtime, s string) (int, error) {
 }
 
 // watchedText is a text that package regexp reads by characters. When the statement's context has
-// ended so does the text, and err is set.
+// ended, so does the text, and err is set.
 type watchedText struct {
 	rt     *expr.Runtime
 	rest   string
 	weight int
-	ahead  int // bytes that have been counted and not been read
+	ahead  int // bytes that were counted and not read yet
 	err    error
 }
 
-// watchedPiece is how many bytes are counted at once.
+// watchedPiece is the number of bytes that are counted at once.
 const watchedPiece = 4 << 10
 
 // ReadRune implements io.RuneReader.

@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// candidate is an overload that takes the given number of arguments, with its declared types
-// expanded to that number.
+// candidate is an overload that accepts a number of arguments, with its declared types expanded to
+// that number.
 type candidate struct {
 	args []*types.Type
 	fn   *expr.Func
@@ -17,7 +17,7 @@ type candidate struct {
 }
 
 // ResolveFunction chooses the overload of a function for arguments of the given types, by the rules
-// of PostgreSQL's chapter 10.3, and says to what type each argument must be cast.
+// of PostgreSQL's chapter 10.3. It also returns the type to which each argument must be cast.
 func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type, error) {
 	var cands []candidate
 	for _, fn := range Functions(name) {
@@ -25,7 +25,8 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 			cands = append(cands, candidate{args: decl, fn: fn})
 		}
 	}
-	// A literal in a call of a type's name is read as that type, whatever functions there are.
+	// A literal in a call of a type's name is converted to that type, even if there are functions
+	// of that name.
 	literal := len(args) == 1 && isUnknown(args[0])
 	c, outcome := choose(cands, args)
 	if outcome == nothingFits || literal {
@@ -40,7 +41,7 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 	return c.fn, targets, nil
 }
 
-// targets are the types to which the arguments must be cast, or the error that no candidate was
+// targets returns the types to which the arguments must be cast, or the error that no candidate was
 // chosen.
 func (c candidate) targets(name string, args []*types.Type, o outcome) ([]*types.Type, error) {
 	if o != chosen {
@@ -50,7 +51,7 @@ func (c candidate) targets(name string, args []*types.Type, o outcome) ([]*types
 }
 
 // ResolveAggregate chooses the overload of an aggregate. For count(*) args is empty. For an
-// ordered-set aggregate args are the direct arguments, then the ones of WITHIN GROUP.
+// ordered-set aggregate args are the direct arguments, then those of WITHIN GROUP.
 func ResolveAggregate(name string, args []*types.Type) (*expr.Aggregate, []*types.Type, error) {
 	var cands []candidate
 	for _, a := range Aggregates(name) {
@@ -66,15 +67,15 @@ func ResolveAggregate(name string, args []*types.Type) (*expr.Aggregate, []*type
 	return c.agg, targets, nil
 }
 
-// ResolveOperator chooses the overload of a binary operator, or with left nil of a prefix one, by
-// the rules of chapter 10.2.
+// ResolveOperator chooses the overload of a binary operator, or if left is nil of a prefix
+// operator, by the rules of chapter 10.2.
 func ResolveOperator(op string, left, right *types.Type) (*expr.Func, []*types.Type, error) {
 	args := []*types.Type{left, right}
 	if left == nil {
 		args = args[1:]
 	}
 	all := Operators(op, left == nil)
-	// One unknown operand is first taken to be of the other's type.
+	// An unknown operand is first assumed to have the type of the other.
 	if left != nil && isUnknown(left) != isUnknown(right) {
 		known := left
 		if isUnknown(left) {
@@ -102,7 +103,7 @@ func ResolveOperator(op string, left, right *types.Type) (*expr.Func, []*types.T
 	return c.fn, targets, nil
 }
 
-// ReturnType is the type of a call of fn with arguments of the target types.
+// ReturnType returns the type of a call of fn with arguments of the target types.
 func ReturnType(fn *expr.Func, targets []*types.Type) *types.Type {
 	if fn.ReturnType != nil {
 		return fn.ReturnType(targets)
@@ -110,7 +111,7 @@ func ReturnType(fn *expr.Func, targets []*types.Type) *types.Type {
 	return fn.Returns
 }
 
-// AggregateType is the type of an aggregate over arguments of the target types.
+// AggregateType returns the type of an aggregate over arguments of the target types.
 func AggregateType(a *expr.Aggregate, targets []*types.Type) *types.Type {
 	if a.ReturnType != nil {
 		return a.ReturnType(targets)
@@ -118,7 +119,7 @@ func AggregateType(a *expr.Aggregate, targets []*types.Type) *types.Type {
 	return a.Returns
 }
 
-// expand gives the declared types for n arguments, if there may be so many.
+// expand returns the declared types for n arguments; false if there may not be n.
 func expand(decl []*types.Type, variadic bool, n int) ([]*types.Type, bool) {
 	if !variadic {
 		return decl, len(decl) == n
@@ -169,7 +170,7 @@ func allEqual(decl, args []*types.Type) bool {
 	return true
 }
 
-// accepts says whether the arguments may be coerced implicitly to the declared types.
+// accepts reports whether the arguments may be implicitly coerced to the declared types.
 func accepts(decl, args []*types.Type) bool {
 	generic := false
 	for i, d := range decl {
@@ -186,7 +187,8 @@ func accepts(decl, args []*types.Type) bool {
 	return ok
 }
 
-// selectCandidate narrows several fitting candidates step by step, as func_select_candidate does.
+// selectCandidate reduces several candidates step by step to the best one, like PostgreSQL's
+// func_select_candidate.
 func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome) {
 	// Most exact matches of known types.
 	cands = keepBest(cands, func(c candidate) int {
@@ -253,9 +255,9 @@ func keepBest(cands []candidate, score func(candidate) int) []candidate {
 	return out
 }
 
-// guessUnknowns gives every argument of unknown type a category: string if any candidate takes one
-// there, else the one on which all agree; and keeps the candidates of these categories, of
-// preferred types where there are such.
+// guessUnknowns assigns a category to every argument of unknown type: string if any candidate
+// accepts that there, else the category that all candidates have. It keeps the candidates of these
+// categories, and if there are any only those with preferred types.
 func guessUnknowns(cands []candidate, args []*types.Type) []candidate {
 	cats := make([]byte, len(args))
 	prefs := make([]bool, len(args))
@@ -297,7 +299,8 @@ next:
 	return out
 }
 
-// assumeOneType takes all unknown arguments to be of the type that all known ones share.
+// assumeOneType assumes that all unknown arguments have the type of the known arguments, if these
+// have only one.
 func assumeOneType(cands []candidate, args []*types.Type, unknowns int) (candidate, bool) {
 	if unknowns == len(args) {
 		return candidate{}, false
@@ -328,13 +331,14 @@ func assumeOneType(cands []candidate, args []*types.Type, unknowns int) (candida
 	return found[0], true
 }
 
-// generics is what the polymorphic pseudo-types of one call stand for.
+// generics are the types that replace the polymorphic pseudo-types in one call.
 type generics struct {
-	elem       *types.Type // anyelement, or the element of anyarray; nil: not known
-	compatible *types.Type // anycompatible likewise
+	elem       *types.Type // anyelement, or the element of anyarray; nil: unknown
+	compatible *types.Type // anycompatible, in the same way
 }
 
-// bindGenerics finds what the pseudo-types stand for, or false if the arguments contradict.
+// bindGenerics finds the types of the pseudo-types. It returns false if the arguments contradict
+// each other.
 func bindGenerics(decl, args []*types.Type) (generics, bool) {
 	var g generics
 	var compat []*types.Type
@@ -369,12 +373,12 @@ func bindGenerics(decl, args []*types.Type) (generics, bool) {
 	if len(compat) == 0 {
 		return g, true
 	}
-	t, _, err := CommonTypeFor("", compat) // fails too where one cannot be coerced
+	t, _, err := CommonTypeFor("", compat) // it also fails if one cannot be coerced
 	g.compatible = t
 	return g, err == nil
 }
 
-// concrete replaces the pseudo-types of the chosen overload by what they stand for.
+// concrete replaces the pseudo-types of the chosen overload by the types of the call.
 func concrete(decl, args []*types.Type) ([]*types.Type, error) {
 	out := make([]*types.Type, len(decl))
 	var g generics

@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// displayName is a type's name in messages: SQL's spelling, without the modifier.
+// displayName returns a type's name for messages: SQL's spelling, without the modifier.
 func displayName(t *types.Type) string {
 	if isPolymorphic(t) || isAny(t) {
 		return t.Name
@@ -15,8 +15,8 @@ func displayName(t *types.Type) string {
 	return typeWithoutMod(t.OID)
 }
 
-// typeWithoutMod is format_type with a NULL modifier: char(n) is "character" there, and only with
-// an explicit -1 "bpchar".
+// typeWithoutMod is format_type with a NULL modifier, where char(n) is "character". It is "bpchar"
+// only with an explicit -1.
 func typeWithoutMod(oid types.OID) string {
 	switch oid {
 	case types.OIDBPChar:
@@ -27,7 +27,7 @@ func typeWithoutMod(oid types.OID) string {
 	return types.TypeName(oid)
 }
 
-// Signature is a function call as messages show it: "f(integer, text)".
+// Signature returns a function call as messages show it: "f(integer, text)".
 func Signature(name string, args []*types.Type) string {
 	var b strings.Builder
 	b.WriteString(name)

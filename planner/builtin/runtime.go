@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// location is the session's time zone.
+// location returns the session's time zone.
 func location(rt *expr.Runtime) *time.Location {
 	if rt.Location != nil {
 		return rt.Location
@@ -27,7 +27,7 @@ func session(rt *expr.Runtime) (expr.Session, error) {
 	return rt.Session, nil
 }
 
-// textOf is a value's text output.
+// textOf returns a value's text output.
 func textOf(rt *expr.Runtime, t *types.Type, d types.Datum) string {
 	if t.Family == types.String {
 		return padded(t, d.S)

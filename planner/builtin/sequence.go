@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// sequenceFunctions ask the session, which knows what it has drawn.
+// sequenceFunctions call the session, which keeps the values that it has drawn.
 func sequenceFunctions() []def {
 	return []def{
 		f("nextval(regclass) int8", sequenceValue(expr.Session.NextVal)).volatile(),
@@ -16,7 +16,7 @@ func sequenceFunctions() []def {
 	}
 }
 
-// sequenceValue makes a function of one that asks for a value of a sequence.
+// sequenceValue makes a function from a method that returns a value of a sequence.
 func sequenceValue(of func(expr.Session, types.OID) (int64, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, err := session(rt)
@@ -37,8 +37,8 @@ func lastVal(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 	return types.NewInt(v), err
 }
 
-// setVal takes in its third argument whether the value counts as given out; it does when that is
-// missing.
+// setVal sets a sequence. Its third argument is whether the value counts as given out, which is the
+// default.
 func setVal(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, err := session(rt)
 	if err != nil {

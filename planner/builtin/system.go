@@ -13,14 +13,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// ServerVersion is the PostgreSQL release whose behaviour minidb has; the text of version() and the
+// ServerVersion is the PostgreSQL release whose behaviour minidb has. The text of version() and the
 // settings server_version and server_version_num agree with it.
 const (
 	ServerVersion    = "15.18"
 	ServerVersionNum = "150018"
 )
 
-// ask makes a stable function without arguments of a question to the session.
+// ask makes a stable function without arguments from a query of the session.
 func ask(sig string, question func(s expr.Session) types.Datum) def {
 	return f(sig, func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		s, err := session(rt)
@@ -31,7 +31,7 @@ func ask(sig string, question func(s expr.Session) types.Datum) def {
 	}).stable()
 }
 
-// fixed makes a stable function that always gives the same value.
+// fixed makes a stable function that always returns the same value.
 func fixed(sig string, d types.Datum) def {
 	return f(sig, func(*expr.Runtime, []types.Datum) (types.Datum,
 		error) {
@@ -110,7 +110,7 @@ func systemFunctions() []def {
 	}
 }
 
-// serverFact asks for a fact about the server or the session that is a whole number.
+// serverFact makes a function that returns a fact about the server or the session, an integer.
 func serverFact(kind string) scalar {
 	return func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		s, err := session(rt)

@@ -1,6 +1,6 @@
 package builtin
 
-// functionTables lists the functions by theme.
+// functionTables lists the functions by topic.
 func functionTables() [][]def {
 	return [][]def{
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
@@ -11,7 +11,7 @@ func functionTables() [][]def {
 	}
 }
 
-// operatorTables lists the operators by theme.
+// operatorTables lists the operators by topic.
 func operatorTables() [][]def {
 	return [][]def{
 		intOperators(), floatOperators(), numericOperators(), datetimeOperators(),

@@ -16,14 +16,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxTextLen bounds what a function may build: PostgreSQL's limit of an allocation.
+// maxTextLen bounds the texts that functions build: PostgreSQL's limit of an allocation.
 const maxTextLen = 1<<30 - 1
 
 func errTooLong() error {
 	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
 }
 
-// perCharacter makes a function of one text from an operation that takes each character by itself.
+// perCharacter makes a function of a text from an operation that converts each character by itself.
 func perCharacter(op func(string) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, err := mapText(rt, a[0].S, op)
@@ -31,7 +31,7 @@ func perCharacter(op func(string) string) scalar {
 	}
 }
 
-// wholeText makes a function of one text that is not looked at while it runs.
+// wholeText makes a function of a text from an operation during which the context is not checked.
 func wholeText(op func(string) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err := askLarge(rt, len(a[0].S)); err != nil {
@@ -41,7 +41,7 @@ func wholeText(op func(string) string) scalar {
 	}
 }
 
-// mapText applies op to s, and piece by piece where s is large.
+// mapText applies op to s, in pieces if s is large.
 func mapText(rt *expr.Runtime, s string, op func(string) string) (string, error) {
 	if err := askLarge(rt, len(s)); err != nil {
 		return "", err
@@ -54,8 +54,7 @@ func mapText(rt *expr.Runtime, s string, op func(string) string) (string, error)
 	return out.String(), err
 }
 
-// hashText makes a function that writes a text into a hash and returns what format makes of the
-// sum.
+// hashText makes a function that hashes a text and returns the result of format for the hash.
 func hashText(newHash func() hash.Hash, format func([]byte) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		h := newHash()
@@ -66,7 +65,7 @@ func hashText(newHash func() hash.Hash, format func([]byte) string) scalar {
 
 func rawSum(sum []byte) string { return string(sum) }
 
-// countRunes counts the characters of s.
+// countRunes returns the number of characters of s.
 func countRunes(rt *expr.Runtime, s string) (n int, err error) {
 	err = eachPiece(rt, s, func(piece string) { n += utf8.RuneCountInString(piece) })
 	return n, err
@@ -89,7 +88,7 @@ func charactersVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec
 	return nil
 }
 
-// askLarge asks for a text unless it is short.
+// askLarge asks the account for a text unless it is short.
 func askLarge(rt *expr.Runtime, n int) error {
 	if n < plainCopy {
 		return nil
@@ -197,7 +196,7 @@ var textFunctions = []def{
 		overlay(true)),
 	f("split_part(text,text,int4) text", splitPart),
 	f("textcat(text,text) text", concat2),
-	// Casts written as calls, which resolution must prefer to guessing.
+	// Casts written as calls, which resolution must prefer to the rules for unknown types.
 	f("text(bpchar) text", same), f("text(name) text", same), f("text(char) text", same),
 	f("name(text) name", same), f("name(bpchar) name", same), f("name(varchar) name", same),
 }
@@ -230,10 +229,11 @@ func concat2(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return joined(rt, a[0].S, a[1].S)
 }
 
-// plainCopy is the length of a text that is made without asking: the batch bounds them together.
+// plainCopy is the length up to which a text is made without asking the account: the size of the
+// batch bounds the sum of such texts.
 const plainCopy = 1 << 10
 
-// joined is the texts one behind the other.
+// joined returns the concatenation of texts.
 func joined(rt *expr.Runtime, s ...string) (types.Datum, error) {
 	n := 0
 	for _, t := range s {
@@ -243,7 +243,7 @@ func joined(rt *expr.Runtime, s ...string) (types.Datum, error) {
 		return types.NewString(strings.Join(s, "")), nil
 	}
 	w := newWriter(rt)
-	if w.room(n) {
+	if w.ensureCapacity(n) {
 		for _, t := range s {
 			w.copy(t)
 		}
@@ -266,7 +266,7 @@ func concatVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) er
 	return nil
 }
 
-// replaceText is the text with each occurrence of from replaced.
+// replaceText returns the text with each occurrence of from replaced.
 func replaceText(rt *expr.Runtime, s, from, to string) (types.Datum, error) {
 	i := strings.Index(s, from)
 	if i < 0 {
@@ -282,7 +282,7 @@ func replaceText(rt *expr.Runtime, s, from, to string) (types.Datum, error) {
 	return w.done()
 }
 
-// padded gives a char(n) its blanks back.
+// padded adds the padding of a char(n) to its text.
 func padded(t *types.Type, s string) string {
 	if t.OID != types.OIDBPChar || t.Mod < 4 {
 		return s
@@ -392,7 +392,7 @@ func position(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(int64(n + 1)), err
 }
 
-// indexOf is strings.Index, with looks at the statement's context.
+// indexOf is strings.Index with checks of the statement's context.
 func indexOf(rt *expr.Runtime, s, part string) (int, error) {
 	for from := 0; ; from += copyPiece {
 		to := min(len(s), from+copyPiece+len(part))
@@ -408,7 +408,7 @@ func indexOf(rt *expr.Runtime, s, part string) (int, error) {
 	}
 }
 
-// prefixLen is the number of bytes of the first n characters.
+// prefixLen returns the number of bytes of the first n characters.
 func prefixLen(s string, n int64) int {
 	i := 0
 	for ; n > 0 && i < len(s); n-- {
@@ -427,7 +427,7 @@ func left(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func right(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	n := -a[1].I // characters to leave out, when positive
+	n := -a[1].I // characters to omit, if positive
 	if n <= 0 {
 		n = max(0, n+int64(utf8.RuneCountInString(a[0].S)))
 	}
@@ -501,7 +501,8 @@ func trimBytes(front, back bool) scalar {
 	}
 }
 
-// substring counts characters, or bytes, from 1; what lies before the first one counts too.
+// substring is substring by characters, or by bytes, counted from 1. Positions before the first one
+// count too.
 func substring(bytes bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, from := a[0].S, a[1].I
@@ -526,8 +527,8 @@ func substring(bytes bool) scalar {
 	}
 }
 
-// overlay replaces a part of the text: the length of the replacement, or as many as the last
-// argument says, from a position counted from 1.
+// overlay replaces a part of the text from a position counted from 1. The part has the length of
+// the replacement, or the length in the last argument.
 func overlay(bytes bool) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, repl, from := a[0].S, a[1].S, a[2].I

@@ -165,8 +165,8 @@ func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return w.done()
 }
 
-// padded appends a text with blanks in front of it, or with left behind it, to a width in
-// characters.
+// padded appends a text, padded with blanks to a width in characters: before it, or with left after
+// it.
 func (w *writer) padded(text string, width int, left bool) {
 	blanks := int64(width - utf8.RuneCountInString(text))
 	if !left {
@@ -178,7 +178,7 @@ func (w *writer) padded(text string, width int, left bool) {
 	}
 }
 
-// parseFormatSpec reads a conversion and returns the index of its last byte.
+// parseFormatSpec parses a conversion and returns the index of its last byte.
 func parseFormatSpec(f string, i int) (formatSpec, int, error) {
 	var s formatSpec
 	number := func() int {
@@ -252,7 +252,8 @@ func formatArgument(rt *expr.Runtime, verb byte, t *types.Type, d types.Datum) (
 	return text, nil
 }
 
-// quoteLiteral is a constant that reads back whatever standard_conforming_strings is.
+// quoteLiteral returns a literal that is read back under either value of
+// standard_conforming_strings.
 func quoteLiteral(s string) string {
 	q := sqlname.Literal(s)
 	if strings.Contains(s, `\`) {
@@ -265,7 +266,7 @@ func quoteNullable(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.NewString("NULL"), nil
 	}
-	// the argument is cast to text, which spells booleans out
+	// The argument is cast to text, which spells out booleans.
 	if rt.ArgTypes[0].Family == types.Bool {
 		return types.NewString(quoteLiteral(strconv.FormatBool(a[0].I != 0))), nil
 	}
@@ -367,7 +368,7 @@ func decodeEscape(s string) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-// convert accepts the encodings whose bytes are UTF-8's; others would need tables.
+// convert accepts the encodings whose bytes are those of UTF-8. Others would need tables.
 func convert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	switch strings.ToLower(strings.ReplaceAll(a[1].S, "-", "")) {
 	case "utf8", "unicode":

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// unistr replaces \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX by the characters they number.
+// unistr replaces \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX by the characters with these numbers.
 func unistr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s := a[0].S
 	invalid := func() error {
@@ -55,7 +55,7 @@ func unistr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-// parseIdent splits a qualified name into its parts, folded unless quoted.
+// parseIdent splits a qualified name into its parts, which are folded to lower case unless quoted.
 func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	text := a[0].S
 	strict := len(a) < 2 || a[1].Bool()

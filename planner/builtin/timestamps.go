@@ -6,7 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// The timestamps of the store, as bigint: AS OF SYSTEM TIME takes them, and reads there exactly.
+// The timestamps of the store, as bigint. AS OF SYSTEM TIME accepts them and then reads at exactly
+// this timestamp.
 
 func timestamps(rt *expr.Runtime) (expr.Timestamps, error) {
 	if t, ok := rt.Session.(expr.Timestamps); ok {
@@ -16,7 +17,7 @@ func timestamps(rt *expr.Runtime) (expr.Timestamps, error) {
 		"timestamps of transactions are not supported here")
 }
 
-// timestamp makes a function of one that the session always has.
+// timestamp makes a function from a timestamp that the session always has.
 func timestamp(of func(expr.Timestamps) (int64, error)) scalar {
 	return func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		t, err := timestamps(rt)
@@ -28,7 +29,7 @@ func timestamp(of func(expr.Timestamps) (int64, error)) scalar {
 	}
 }
 
-// lastCommitTimestamp is null in a session that has committed nothing.
+// lastCommitTimestamp is NULL in a session that has committed nothing.
 func lastCommitTimestamp(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 	t, err := timestamps(rt)
 	if err != nil {

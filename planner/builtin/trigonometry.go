@@ -26,12 +26,12 @@ var trigonometry = []def{
 		float2(func(y, x float64) float64 { return math.Atan2(y, x) / atanOne * 45 })),
 }
 
-// radiansPerDegree is a variable: products with it are to be rounded as those of other angles are,
-// which those of constants are not.
+// radiansPerDegree is a variable, so that products with it are rounded at run time, as for any
+// angle. The compiler would compute products of constants exactly.
 var radiansPerDegree float64 = math.Pi / 180
 
-// What the functions give at the angles where those in degrees must be exact, by which PostgreSQL
-// scales them.
+// Values of the functions at the angles where the functions of degrees must be exact. Like
+// PostgreSQL, these scale their results by them.
 var (
 	sin30, oneMinusCos60 = math.Sin(30 * radiansPerDegree), 1 - math.Cos(60*radiansPerDegree)
 	asinHalf, acosHalf   = math.Asin(0.5), math.Acos(0.5)
@@ -59,8 +59,8 @@ func cosQuadrant(x float64) float64 {
 	return sinTo30(90 - x)
 }
 
-// quadrant brings an angle to 0 … 90 degrees. below reports whether it lies below the horizontal
-// axis, where the sine is negative, and behind whether behind the vertical one, where the cosine
+// quadrant maps an angle to 0 … 90 degrees. below reports whether it is below the horizontal axis,
+// where the sine is negative, and behind whether it is left of the vertical axis, where the cosine
 // is.
 func quadrant(x float64) (at float64, below, behind bool) {
 	x = math.Mod(x, 360)

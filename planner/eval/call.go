@@ -73,8 +73,8 @@ func (n *callNode) scalar(rt *expr.Runtime, args []types.Datum) (types.Datum, er
 	return d, countResult(rt, d, before)
 }
 
-// rest evaluates the arguments from i on for their errors alone: a NULL before does not hide a
-// division by zero after it, as it does not in PostgreSQL.
+// rest evaluates the arguments from i on only for their errors: as in PostgreSQL, a NULL argument
+// does not hide a division by zero in a later one.
 func (n *callNode) rest(st *state, row []types.Datum, i int) error {
 	for ; i < len(n.args); i++ {
 		if _, err := n.args[i].n.one(st, row); err != nil {
@@ -107,7 +107,7 @@ func (n *callNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) 
 	return n.rowwise(st, vecs, live, out)
 }
 
-// strictRows makes the rows with a NULL argument NULL and returns the others.
+// strictRows sets the rows with a NULL argument to NULL and returns the others.
 func (n *callNode) strictRows(st *state, vecs []*types.Vec, sel []int32, out *types.Vec) []int32 {
 	live := sel
 	for _, v := range vecs {
@@ -115,7 +115,7 @@ func (n *callNode) strictRows(st *state, vecs []*types.Vec, sel []int32, out *ty
 			continue
 		}
 		dst := live[:0]
-		if len(live) == len(sel) { // perhaps still the caller's selection, which must not change
+		if len(live) == len(sel) { // may still be the caller's selection, which must not change
 			dst = st.sel(n.sel, len(sel))
 		}
 		for _, i := range live {
@@ -167,7 +167,7 @@ func (c *compiler) cast(e *expr.Cast) (node, error) {
 	return &castNode{arg: a, to: e.T, explicit: e.Explicit}, nil
 }
 
-// sameForm says whether every value of a type is one of the other as it stands.
+// sameForm reports whether a value of a type is a value of the other without conversion.
 func sameForm(from, to *types.Type) bool {
 	if to.Mod != types.NoMod && (from.OID != to.OID || from.Mod != to.Mod) {
 		return false
@@ -243,7 +243,7 @@ func (n *castNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) 
 	return nil
 }
 
-// intToFloatNode is the cast of mixed arithmetic, which deserves a loop of its own.
+// intToFloatNode is the cast of mixed arithmetic, which is frequent enough for a loop of its own.
 type intToFloatNode struct{ arg arg }
 
 func (n *intToFloatNode) one(st *state, row []types.Datum) (types.Datum, error) {

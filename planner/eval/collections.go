@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// rowValue gathers the arguments of a node that works row by row.
+// rowValue collects the arguments of a node that computes row by row.
 type rowValue struct {
 	args   []arg
 	types  []*types.Type
@@ -171,8 +171,8 @@ func (n *quantifiedNode) into(st *state, b *types.Batch, sel []int32, out *types
 	return nil
 }
 
-// compare has three-valued logic: ANY is TRUE if some comparison is, else NULL if some is, else
-// FALSE; ALL the other way round.
+// compare has three-valued logic: ANY is TRUE if a comparison is TRUE, else NULL if one is NULL,
+// else FALSE; ALL is FALSE if a comparison is FALSE, else NULL if one is NULL, else TRUE.
 func (n *quantifiedNode) compare(st *state, l, array types.Datum) (types.Datum, error) {
 	if array.Null {
 		return types.Null, nil
@@ -205,7 +205,7 @@ func (n *quantifiedNode) compare(st *state, l, array types.Datum) (types.Datum, 
 	return types.NewBool(n.all), nil
 }
 
-// subqueryNode runs a plan by the context's runner.
+// subqueryNode runs a plan with the context's runner.
 type subqueryNode struct {
 	rowValue // Args, then Left
 	sq       *expr.Subquery

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// compiler hands out scratch slots while it turns the tree of expressions into one of nodes.
+// compiler assigns scratch slots while it converts the tree of expressions to one of nodes.
 type compiler struct {
 	code    *code
 	operand []*caseNode // enclosing simple CASEs, innermost last
@@ -14,21 +14,21 @@ type compiler struct {
 
 // node is one step of a program.
 type node interface {
-	// into computes rows sel of out. Requires: these entries of out are not NULL yet.
+	// into computes rows sel of out. Requires: these entries of out are not NULL.
 	into(st *state, b *types.Batch, sel []int32, out *types.Vec) error
 	// one computes one row.
 	one(st *state, row []types.Datum) (types.Datum, error)
 }
 
-// arg is a use of a node's result by its parent: slot is the scratch vector that holds it.
+// arg is the use of a node's result by its parent: slot is the scratch vector that holds it.
 type arg struct {
 	n    node
 	t    *types.Type
 	slot int
 }
 
-// vec computes rows sel and returns the vector that holds them: a column, or scratch memory that
-// stays until this use of the node is computed again.
+// vec computes rows sel and returns the vector that holds them: a column, or scratch memory that is
+// valid until this use of the node is computed again.
 func (a *arg) vec(st *state, b *types.Batch, sel []int32) (*types.Vec, error) {
 	switch n := a.n.(type) {
 	case *colNode:
@@ -42,7 +42,8 @@ func (a *arg) vec(st *state, b *types.Batch, sel []int32) (*types.Vec, error) {
 	return v, a.n.into(st, b, sel, v)
 }
 
-// constant returns a vector of at least size equal values; it is filled once and then grown.
+// constant returns a vector of at least size equal values. It is filled once and extended when
+// needed.
 func (a *arg) constant(st *state, n *constNode, size int) *types.Vec {
 	v := st.vecs[a.slot]
 	if v == nil {

@@ -5,11 +5,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// caseNode is CASE. Every arm sees only the rows that no arm before has taken.
+// caseNode is CASE. Each arm is evaluated only for the rows that no earlier arm has taken.
 type caseNode struct {
 	operand *arg // of a simple CASE
 	datum   int  // its value for one row
-	vecArg  int  // and for a batch
+	vecArg  int  // its value for a batch
 	whens   []whenArm
 	els     *arg
 	hits    int // scratch selections: rows of an arm,
@@ -118,7 +118,7 @@ func (n *caseNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) 
 	return n.els.n.into(st, b, live, out)
 }
 
-// caseOperandNode is the operand of the simple CASE around it, computed once.
+// caseOperandNode is the operand of the enclosing simple CASE, computed once.
 type caseOperandNode struct{ owner *caseNode }
 
 func (n *caseOperandNode) one(st *state, _ []types.Datum) (types.Datum, error) {
@@ -130,7 +130,8 @@ func (n *caseOperandNode) into(st *state, _ *types.Batch, sel []int32, out *type
 	return nil
 }
 
-// coalesceNode is COALESCE: an argument sees only the rows for which all before were NULL.
+// coalesceNode is COALESCE: an argument is evaluated only for the rows in which all earlier ones
+// were NULL.
 type coalesceNode struct {
 	args []arg
 	sel  int
@@ -150,7 +151,7 @@ func (n *coalesceNode) into(st *state, b *types.Batch, sel []int32, out *types.V
 	live := sel
 	rest := st.sel(n.sel, len(sel))
 	for k := range n.args {
-		// The argument writes into out itself; rows that come out NULL go to the next one.
+		// The argument writes into out itself. Rows that are NULL are passed to the next argument.
 		if err := n.args[k].n.into(st, b, live, out); err != nil {
 			return err
 		}

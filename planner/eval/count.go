@@ -7,12 +7,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// asked is how large a value may be that is made without asking for its bytes.
+// asked is the size up to which a value may be made without asking the account for its bytes.
 const asked = 1 << 10
 
-// countResult counts a row, and what is large of its value and was not asked for while it was made;
-// before is what was taken then. So a function that forgets to ask is counted all the same, by the
-// row.
+// countResult counts a row, and if its value is large also those of its bytes that were not asked
+// for while it was made; before is the number of bytes taken then. So the values of a function that
+// does not ask are still counted, row by row.
 func countResult(rt *expr.Runtime, d types.Datum, before int64) error {
 	if len(d.S) >= asked || d.Arr != nil && len(d.Arr.Elems)*types.DatumSize >= asked {
 		size := int64(len(d.S))
@@ -29,8 +29,9 @@ func countResult(rt *expr.Runtime, d types.Datum, before int64) error {
 	return rt.TickRow()
 }
 
-// spreadSize is about what the text of an array or a record takes, whose elements may share their
-// bytes: array_fill(repeat('x', 1000000), ARRAY[1000000]) is small, and its text a terabyte.
+// spreadSize returns about how many bytes the text of an array or a record takes. Its elements may
+// share their bytes: array_fill(repeat('x', 1000000), ARRAY[1000000]) is small, and its text a
+// terabyte.
 func spreadSize(d types.Datum) int64 {
 	n := int64(len(d.S))
 	if d.Arr != nil {
@@ -46,8 +47,8 @@ func isText(t *types.Type) bool {
 	return t != nil && (t.Family == types.String || t.Family == types.JSON)
 }
 
-// parsedSize is about what the elements of an array or a JSON document take while its text is read;
-// 0 for a short text.
+// parsedSize returns about how many bytes the elements of an array or a JSON document take while
+// its text is parsed; 0 for a short text.
 func parsedSize(text string) int64 {
 	if len(text) < asked {
 		return 0

@@ -7,12 +7,12 @@
 //	sel, err = p.EvalBool(ctx, batch, sel, dst) // a filter: the rows that are TRUE
 //	d, err := p.EvalRow(ctx, row)             // one row, without vectors
 //
-// A Program is code, which is immutable and shared by clones, and scratch memory, which is not: one
-// Program belongs to one goroutine at a time. Clone costs one small allocation; scratch grows on
-// first use and is kept.
+// A Program consists of code, which is immutable and shared by clones, and of scratch memory, which
+// is not shared: a Program belongs to one goroutine at a time. Clone costs one small allocation;
+// scratch memory grows on first use and is kept.
 //
-// The machine is a tree of nodes. Each node can compute a set of rows of a vector (into) and one
-// row (one). Columns and constants are handed to their parents without copying. AND, OR, CASE and
+// A program is a tree of nodes. Each node can compute a set of rows of a vector (into) and one row
+// (one). Columns and constants are passed to their parents without copying. AND, OR, CASE and
 // COALESCE pass on to each argument only the rows that the arguments before left undecided, as
 // selection vectors, so that CASE WHEN x = 0 THEN 0 ELSE 1/x END never divides by zero.
 //
@@ -23,5 +23,6 @@
 //  2. Eval and EvalRow give the same value, and fail on the same rows.
 //  3. Errors carry no position: PostgreSQL gives none for what happens at run time.
 //
-// Fold evaluates what is constant at planning and leaves what fails there to run time.
+// Fold evaluates constant expressions during planning. It leaves those whose evaluation fails to
+// run time.
 package eval

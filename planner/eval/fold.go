@@ -5,10 +5,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Fold replaces what is constant by its value: calls of immutable functions and casts over
-// constants, and AND, OR, CASE and COALESCE as far as their constant arguments decide them. What
-// fails is left as it is and fails at run time, if it is reached at all. rt may be nil; then casts
-// that depend on session settings are left alone.
+// Fold replaces constant expressions by their values: calls of immutable functions and casts over
+// constants, and AND, OR, CASE and COALESCE as far as their constant arguments decide them. An
+// expression whose evaluation fails is left as it is: it fails at run time, if it is evaluated at
+// all. rt may be nil; then casts that depend on session settings are left as they are.
 func Fold(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	return expr.Rewrite(e, func(n expr.Expr) expr.Expr { return foldNode(n, rt) })
 }
@@ -53,11 +53,11 @@ func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	return e
 }
 
-// foldedMost is how large a value that a function makes of constants may be to become part of a
-// plan. A larger one is made whenever the statement runs, where its memory is counted.
+// foldedMost is the largest size of a folded value that becomes part of a plan. A larger one is
+// computed whenever the statement runs, where its memory is counted.
 const foldedMost = 1 << 20
 
-// elemBytes is about what an element of an array takes.
+// elemBytes is about the memory of an element of an array.
 const elemBytes = 96
 
 func foldCall(e *expr.Call, rt *expr.Runtime) expr.Expr {
@@ -95,8 +95,8 @@ func allConst(es []expr.Expr) bool {
 	return true
 }
 
-// dependsOnSession says whether a cast looks at settings: the time zone, or the style of dates and
-// intervals, or the catalog's names.
+// dependsOnSession reports whether a cast depends on settings or the catalog: the time zone, the
+// style of dates and intervals, or names.
 func dependsOnSession(from, to *types.Type) bool {
 	return sessionType(from) || sessionType(to)
 }
@@ -113,8 +113,8 @@ func sessionType(t *types.Type) bool {
 		t.OID != types.OIDInt8
 }
 
-// foldLogic drops arguments that do not matter. One that decides makes the whole a constant,
-// whatever stands before it: PostgreSQL does not run those either.
+// foldLogic drops arguments that have no effect. An argument that decides makes the whole
+// expression a constant, whatever arguments precede it: PostgreSQL does not evaluate those either.
 func foldLogic(args []expr.Expr, or bool) expr.Expr {
 	rest := make([]expr.Expr, 0, len(args))
 	for _, a := range args {
@@ -139,7 +139,7 @@ func foldLogic(args []expr.Expr, or bool) expr.Expr {
 	return &expr.And{Args: rest}
 }
 
-// foldCase drops arms that are never taken and ends at the first that always is.
+// foldCase drops arms that are never taken and ends at the first arm that is always taken.
 func foldCase(e *expr.Case) expr.Expr {
 	if e.Operand != nil {
 		return e

@@ -5,8 +5,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// inListNode is Arg [NOT] IN (list). The constants of the list whose family has a comparable form
-// are in a set; other members are compared one by one by eq.
+// inListNode is Arg [NOT] IN (list). Constants of the list are in a set if their type has a
+// comparable form; other members are compared one by one by eq.
 type inListNode struct {
 	arg     arg
 	rest    []arg // members that are not in a set
@@ -17,7 +17,7 @@ type inListNode struct {
 	hasNull bool // a constant NULL is in the list
 	not     bool
 	buf     int
-	live    int // scratch selection: rows that are not decided yet
+	live    int // scratch selection: rows that are not decided
 }
 
 func (c *compiler) inList(e *expr.InList) (node, error) {
@@ -40,7 +40,7 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	return n, nil
 }
 
-// keep puts a constant into a set and reports whether the type's values may stand in one.
+// keep adds a constant to a set. It returns false if the type's values cannot be in a set.
 func (n *inListNode) keep(d types.Datum) bool {
 	if d.Null {
 		n.hasNull = true
@@ -63,7 +63,7 @@ func (n *inListNode) keep(d types.Datum) bool {
 	return false
 }
 
-// member looks into the sets.
+// member reports whether a value is in the sets.
 func (n *inListNode) member(d types.Datum) bool {
 	if n.ints != nil {
 		_, ok := n.ints[d.I]
@@ -152,8 +152,9 @@ func (n *inListNode) inSet(v *types.Vec, i int32) bool {
 	return ok
 }
 
-// compareMember compares the rows that are not decided with a member of the list and returns those
-// that still are not; one for which some member was NULL is NULL unless a later member is equal.
+// compareMember compares the undecided rows with a member of the list and returns those that are
+// still undecided. A row that was compared with a NULL member is NULL unless a later member is
+// equal.
 func (n *inListNode) compareMember(st *state, b *types.Batch, v *types.Vec, m *arg, live []int32,
 	out *types.Vec) ([]int32, error) {
 	w, err := m.vec(st, b, live)

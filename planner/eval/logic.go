@@ -5,8 +5,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// logicNode is AND, or with or set, OR. A row is decided by the first argument that is FALSE (OR:
-// TRUE); the rest sees only undecided rows.
+// logicNode is AND, or if or is set OR. A row is decided by the first argument that is FALSE (OR:
+// TRUE); later arguments are evaluated only for undecided rows.
 type logicNode struct {
 	args []arg
 	or   bool
@@ -97,8 +97,8 @@ func (n *notNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) e
 	return nil
 }
 
-// isNullNode is IS [NOT] NULL. Of a record, IS NULL asks whether all fields are NULL and IS NOT
-// NULL whether none is, so that neither may hold.
+// isNullNode is IS [NOT] NULL. For a record, IS NULL is whether all fields are NULL, and IS NOT
+// NULL whether none is. Neither may be true.
 type isNullNode struct {
 	arg arg
 	not bool

@@ -7,18 +7,18 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// An expression is evaluated over a whole batch, so what its functions make for all of the rows is
-// held at once: length(repeat(t, 1000000)) over a batch of 1,024 rows holds a gigabyte, of which
-// PostgreSQL holds a megabyte at a time. Where the statement's memory does not suffice, the batch
-// is evaluated in halves, and these again, down to a row.
+// An expression is evaluated over a whole batch, so the values that its functions make for all rows
+// are in memory at once: length(repeat(t, 1000000)) over a batch of 1,024 rows holds a gigabyte,
+// where PostgreSQL holds a megabyte at a time. If the statement's memory is not sufficient, the
+// batch is evaluated in halves, and these again in halves, down to one row.
 
-// divisible reports whether an evaluation that ended with err may be repeated in pieces: the memory
-// did not suffice, nothing has an effect, and the result itself takes none of the memory.
+// divisible reports whether an evaluation that ended with err may be repeated in pieces: there was
+// not enough memory, the program has no effects, and the result itself takes none of the memory.
 func (p *Program) divisible(err error) bool {
 	return OutOfMemory(err) && !p.code.effects && p.code.root.t.Family.Storage().FixedSize()
 }
 
-// OutOfMemory reports whether err is that the statement's memory did not suffice.
+// OutOfMemory reports whether err is the error that the statement has not enough memory.
 func OutOfMemory(err error) bool {
 	var e *sqlerr.Error
 	return errors.As(err, &e) && e.Code == sqlerr.OutOfMemory
@@ -28,7 +28,7 @@ func OutOfMemory(err error) bool {
 // twice.
 func (p *Program) Repeatable() bool { return !p.code.effects }
 
-// pieces calls f for the rows sel, or where the memory does not suffice for parts of them in order.
+// pieces calls f for the rows sel, or if there is not enough memory for parts of them, in order.
 func (p *Program) pieces(st *state, sel []int32, f func(sel []int32) error) error {
 	err := f(sel)
 	if len(sel) < 2 || !p.divisible(err) {
@@ -42,7 +42,7 @@ func (p *Program) pieces(st *state, sel []int32, f func(sel []int32) error) erro
 	return p.pieces(st, sel[len(sel)/2:], f)
 }
 
-// forget gives back the memory of the evaluation that is going on.
+// forget releases the memory of the current evaluation.
 func (st *state) forget() {
 	st.rt.Abandon()
 	for i, v := range st.vecs {
@@ -54,7 +54,7 @@ func (st *state) forget() {
 	}
 }
 
-// evalBoolInPieces is EvalBool by way of a vector.
+// evalBoolInPieces is EvalBool by means of a vector.
 func (p *Program) evalBoolInPieces(ctx *Context, b *types.Batch, sel []int32) ([]int32, error) {
 	v := types.NewVec(p.code.root.t, b.Len)
 	if err := p.Eval(ctx, b, sel, v); err != nil {

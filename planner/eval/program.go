@@ -5,18 +5,18 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Context is what an expression may see beside its input rows. It may change between calls.
+// Context is what an expression reads besides its input rows. It may change between calls.
 type Context struct {
 	Runtime *expr.Runtime
 	Params  []types.Datum // $1 is Params[0]
 	Vars    []types.Datum // the statement's slots for expr.Var
-	// Subquery runs the plans of subqueries; nil where there are none.
+	// Subquery runs the plans of subqueries; nil if there are none.
 	Subquery SubqueryRunner
 }
 
 // SubqueryRunner runs a subquery for one outer row. args are the values of sq.Args, left those of
-// sq.Left (for Any and All); both belong to the caller and are valid during the call only. The
-// runner caches results where sq has no Args.
+// sq.Left (for Any and All). Both belong to the caller and are valid only during the call. The
+// runner caches results if sq has no Args.
 type SubqueryRunner interface {
 	RunSubquery(ctx *Context, sq *expr.Subquery, args, left []types.Datum) (types.Datum, error)
 }
@@ -42,7 +42,7 @@ type state struct {
 	ctx     *Context
 	rt      *expr.Runtime
 	vecs    []*types.Vec
-	filled  []int // for vectors of constants: how many entries hold the value
+	filled  []int // for vectors of constants: the number of entries that are set
 	datums  []types.Datum
 	vecArgs []*types.Vec
 	sels    [][]int32
@@ -63,10 +63,10 @@ func Compile(e expr.Expr) (*Program, error) {
 // Clone returns a program with the same code and scratch memory of its own.
 func (p *Program) Clone() *Program { return &Program{code: p.code} }
 
-// Type is the type of the expression.
+// Type returns the type of the expression.
 func (p *Program) Type() *types.Type { return p.code.root.t }
 
-// Column returns the input column that the program copies, if it does nothing else.
+// Column returns the input column that the program copies; false if it computes anything.
 func (p *Program) Column() (int, bool) {
 	c, ok := p.code.root.n.(*colNode)
 	if !ok {
@@ -75,7 +75,7 @@ func (p *Program) Column() (int, bool) {
 	return c.index, true
 }
 
-// Constant returns the value of a program that is a constant.
+// Constant returns the value of a program that is a constant; false if it is not.
 func (p *Program) Constant() (types.Datum, bool) {
 	c, ok := p.code.root.n.(*constNode)
 	if !ok {
@@ -97,8 +97,8 @@ func (p *Program) Eval(ctx *Context, b *types.Batch, sel []int32, out *types.Vec
 	return err
 }
 
-// EvalVec is Eval without a vector to write to: it returns the column of b, or scratch memory that
-// is valid until the program's next call. The vector must not be changed.
+// EvalVec is Eval without an output vector: it returns the column of b, or scratch memory that is
+// valid until the program's next call. The vector must not be changed.
 func (p *Program) EvalVec(ctx *Context, b *types.Batch, sel []int32) (*types.Vec, error) {
 	st := p.state(ctx)
 	outer := st.rt.Hold(&st.held)
@@ -167,7 +167,7 @@ var identity = func() []int32 {
 	return s
 }()
 
-// rows is the selection to work on.
+// rows returns the selection to evaluate.
 func rows(b *types.Batch, sel []int32) []int32 {
 	switch {
 	case sel != nil:
@@ -184,7 +184,7 @@ func rows(b *types.Batch, sel []int32) []int32 {
 	return s
 }
 
-// scratch returns the scratch vector of a slot, with n entries, none NULL.
+// scratch returns the scratch vector of a slot, with n entries that are not NULL.
 func (st *state) scratch(slot int, t *types.Type, n int) *types.Vec {
 	v := st.vecs[slot]
 	if v == nil {
