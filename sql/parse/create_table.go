@@ -27,9 +27,14 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 		p.unexpected()
 	}
 	p.tableOptions(t)
-	if elements {
-		return t
+	if !elements {
+		p.createTableAs(t)
 	}
+	return t
+}
+
+// createTableAs parses AS and its query.
+func (p *parser) createTableAs(t *ast.CreateTable) {
 	p.want("as")
 	if p.at("execute") {
 		p.unsupported(p.pos(), "CREATE TABLE AS EXECUTE")
@@ -38,11 +43,10 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 		p.unexpected()
 	}
 	if p.err != nil {
-		return t
+		return
 	}
 	t.As = p.query()
 	t.WithNoData = p.withNoData()
-	return t
 }
 
 // withNoData parses [WITH [NO] DATA], and reports whether NO is there.

@@ -203,27 +203,31 @@ func (l *lexer) escape(b []byte, i int) ([]byte, int) {
 	case 'v':
 		return append(b, '\v'), i + 2
 	case 'x':
-		v, n := 0, 0
-		for n < 2 && i+2+n < len(l.src) && hexDigit(rune(l.src[i+2+n])) >= 0 {
-			v = v<<4 | hexDigit(rune(l.src[i+2+n]))
-			n++
-		}
-		if n > 0 {
-			return append(b, byte(v)), i + 2 + n
+		if v, n := byteDigits(l.src[i+2:], 16, 2); n > 0 {
+			return append(b, v), i + 2 + n
 		}
 	case 'u', 'U':
 		return l.unicodeEscape(b, i)
-	}
-	if c >= '0' && c <= '7' {
-		v, n := 0, 0
-		for n < 3 && i+1+n < len(l.src) && l.src[i+1+n] >= '0' && l.src[i+1+n] <= '7' {
-			v = v<<3 | int(l.src[i+1+n]-'0')
-			n++
-		}
-		return append(b, byte(v)), i + 1 + n
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		v, n := byteDigits(l.src[i+1:], 8, 3)
+		return append(b, v), i + 1 + n
 	}
 	_, n := utf8.DecodeRuneInString(l.src[i+1:])
 	return append(b, l.src[i+1:i+1+n]...), i + 1 + n
+}
+
+// byteDigits reads up to most digits to a base, and returns the byte that they stand for and their
+// number.
+func byteDigits(s string, base, most int) (v byte, n int) {
+	for n < most && n < len(s) {
+		d := hexDigit(rune(s[n]))
+		if d < 0 || d >= base {
+			break
+		}
+		v = v*byte(base) + byte(d)
+		n++
+	}
+	return v, n
 }
 
 // unicodeEscape reads \uXXXX and \UXXXXXXXX at i, a pair of surrogates included.

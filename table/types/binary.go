@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -210,15 +211,7 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 	case Bool:
 		return NewBool(b[0] != 0), nil
 	case Int:
-		switch {
-		case t.Len == 2:
-			return Datum{I: int64(int16(be.Uint16(b)))}, nil
-		case t.OID == OIDInt4:
-			return Datum{I: int64(int32(be.Uint32(b)))}, nil
-		case t.Len == 4:
-			return Datum{I: int64(be.Uint32(b))}, nil
-		}
-		return Datum{I: int64(be.Uint64(b))}, nil
+		return Datum{I: parseIntBinary(t, b)}, nil
 	case Float:
 		if t.OID == OIDFloat4 {
 			return Datum{F: float64(math.Float32frombits(be.Uint32(b)))}, nil
@@ -232,16 +225,7 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 	case Bytes, UUID:
 		return Datum{S: string(b)}, nil
 	case Date:
-		switch v := int32(be.Uint32(b)); {
-		case v == math.MinInt32:
-			return Datum{I: NegInfinity}, nil
-		case v == math.MaxInt32:
-			return Datum{I: PosInfinity}, nil
-		case v < minDate || v >= endDate:
-			return Datum{}, errDateRange()
-		default:
-			return Datum{I: int64(v)}, nil
-		}
+		return dateFromBinary(int32(be.Uint32(b)))
 	case Time:
 		v := int64(be.Uint64(b))
 		if v < 0 || v > MicrosPerDay {
@@ -260,18 +244,7 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 			Months: int32(be.Uint32(b[12:])),
 		}}, nil
 	case JSON:
-		if len(b) == 0 {
-			return Datum{}, errShortMessage()
-		}
-		if b[0] != 1 {
-			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d",
-				b[0])
-		}
-		if err := CheckUTF8(b[1:]); err != nil {
-			return Datum{}, err
-		}
-		s, err := CanonicalJSON(string(b[1:]))
-		return Datum{S: s}, err
+		return parseJSONBinary(b)
 	case Array:
 		a, err := parseArrayBinary(t, b)
 		return Datum{Arr: a}, err
@@ -280,6 +253,46 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 		return Datum{Arr: a}, err
 	}
 	return Datum{}, nil
+}
+
+func parseIntBinary(t *Type, b []byte) int64 {
+	be := binary.BigEndian
+	switch {
+	case t.Len == 2:
+		return int64(int16(be.Uint16(b)))
+	case t.OID == OIDInt4:
+		return int64(int32(be.Uint32(b)))
+	case t.Len == 4:
+		return int64(be.Uint32(b))
+	}
+	return int64(be.Uint64(b))
+}
+
+func dateFromBinary(v int32) (Datum, error) {
+	switch {
+	case v == math.MinInt32:
+		return Datum{I: NegInfinity}, nil
+	case v == math.MaxInt32:
+		return Datum{I: PosInfinity}, nil
+	case v < minDate || v >= endDate:
+		return Datum{}, errDateRange()
+	}
+	return Datum{I: int64(v)}, nil
+}
+
+func parseJSONBinary(b []byte) (Datum, error) {
+	if len(b) == 0 {
+		return Datum{}, errShortMessage()
+	}
+	if b[0] != 1 {
+		return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d",
+			b[0])
+	}
+	if err := CheckUTF8(b[1:]); err != nil {
+		return Datum{}, err
+	}
+	s, err := CanonicalJSON(string(b[1:]))
+	return Datum{S: s}, err
 }
 
 // CheckUTF8 is 22021 unless b is valid UTF-8 without zero bytes.
@@ -358,14 +371,9 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 	if scale > numericMaxScale {
 		return nil, bad("scale")
 	}
-	digits := make([]byte, 0, 4*n)
-	for i := range n {
-		g := be.Uint16(b[8+2*i:])
-		if g >= 10000 {
-			return nil, bad("digit")
-		}
-		digits = append(digits, byte('0'+g/1000), byte('0'+g/100%10), byte('0'+g/10%10),
-			byte('0'+g%10))
+	digits, ok := decimalDigits(b[8:])
+	if !ok {
+		return nil, bad("digit")
 	}
 	// The value is digits × 10^(4·(weight+1-n)); digits beyond the scale are cut off.
 	have := 4 * (n - 1 - weight)
@@ -376,11 +384,7 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 		digits = digits[:max(len(digits)-(have-scale), 0)]
 		have = scale
 	}
-	trim := 0
-	for trim < len(digits) && digits[trim] == '0' {
-		trim++
-	}
-	d, err := numericFromDigits(sign == numericSignNeg, digits[trim:], have)
+	d, err := numericFromDigits(sign == numericSignNeg, bytes.TrimLeft(digits, "0"), have)
 	if err != nil {
 		return nil, err
 	}
@@ -388,6 +392,20 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 		setScale(d, d, scale, roundDown)
 	}
 	return d, nil
+}
+
+// decimalDigits writes digits to the base 10000 as decimal ones; false if one is too large.
+func decimalDigits(b []byte) ([]byte, bool) {
+	digits := make([]byte, 0, 2*len(b))
+	for ; len(b) > 0; b = b[2:] {
+		g := binary.BigEndian.Uint16(b)
+		if g >= 10000 {
+			return nil, false
+		}
+		digits = append(digits, byte('0'+g/1000), byte('0'+g/100%10), byte('0'+g/10%10),
+			byte('0'+g%10))
+	}
+	return digits, true
 }
 
 // binaryReader cuts a message into its parts.

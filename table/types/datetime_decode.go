@@ -384,40 +384,16 @@ func (d *dateDecoder) number(s string, mask int) (int, error) {
 		d.yday = val
 		return fieldDayOfYear | fieldMonth | fieldDay, nil
 	}
-	got := 0
-	ymd := d.format.DateOrder == "YMD"
-	switch mask & fieldsDate {
-	case 0:
-		switch {
-		case len(s) >= 3 || ymd:
-			got = fieldYear
-		case d.format.DateOrder == "DMY":
-			got = fieldDay
-		default:
-			got = fieldMonth
-		}
-	case fieldYear, fieldDay:
-		got = fieldMonth
-	case fieldMonth:
-		if d.textMonth && (len(s) >= 3 || ymd) {
-			got = fieldYear
-		} else {
-			got = fieldDay
-		}
-	case fieldYear | fieldMonth:
-		if d.textMonth && len(s) >= 3 && d.twoDigits {
-			// The first number was the day after all: 01-Feb-2003 in YMD order.
-			d.c.day, d.c.year, d.twoDigits = d.c.year, val, false
-			return fieldDay, nil
-		}
-		got = fieldDay
-	case fieldMonth | fieldDay:
-		got = fieldYear
-	case fieldsDate:
+	seen := mask & fieldsDate
+	if seen == fieldsDate {
 		return d.runTogether(s, mask)
-	default:
-		return 0, errDTFormat
 	}
+	if seen == fieldYear|fieldMonth && d.textMonth && len(s) >= 3 && d.twoDigits {
+		// The first number was the day after all: 01-Feb-2003 in YMD order.
+		d.c.day, d.c.year, d.twoDigits = d.c.year, val, false
+		return fieldDay, nil
+	}
+	got := d.numberMeans(seen, len(s))
 	switch got {
 	case fieldYear:
 		d.c.year, d.twoDigits = val, len(s) <= 2
@@ -425,8 +401,38 @@ func (d *dateDecoder) number(s string, mask int) (int, error) {
 		d.c.month = val
 	case fieldDay:
 		d.c.day = val
+	default:
+		return 0, errDTFormat
 	}
 	return got, nil
+}
+
+// numberMeans returns which field of a date a number of so many digits is, after the fields
+// seen; 0: none.
+func (d *dateDecoder) numberMeans(seen, digits int) int {
+	long := digits >= 3 || d.format.DateOrder == "YMD"
+	switch seen {
+	case 0:
+		switch {
+		case long:
+			return fieldYear
+		case d.format.DateOrder == "DMY":
+			return fieldDay
+		}
+		return fieldMonth
+	case fieldYear, fieldDay:
+		return fieldMonth
+	case fieldMonth:
+		if d.textMonth && long {
+			return fieldYear
+		}
+		return fieldDay
+	case fieldYear | fieldMonth:
+		return fieldDay
+	case fieldMonth | fieldDay:
+		return fieldYear
+	}
+	return 0
 }
 
 // runTogether decodes 20200102, 040506.789, 0405 and their like.
@@ -508,17 +514,9 @@ func clockParts(s string, fields int) (h int64, m, sec, us int, err error) {
 			return 0, 0, 0, 0, err
 		}
 	}
-	n := [3]int64{}
-	for i, p := range parts {
-		if p == "" {
-			continue // PostgreSQL reads an empty part as zero
-		}
-		if digitsPrefix(p) != len(p) {
-			return 0, 0, 0, 0, errDTFormat
-		}
-		if n[i], err = strconv.ParseInt(p, 10, 64); err != nil || i > 0 && n[i] > math.MaxInt32 {
-			return 0, 0, 0, 0, errDTField
-		}
+	n, err := clockNumbers(parts)
+	if err != nil {
+		return 0, 0, 0, 0, err
 	}
 	if len(parts) == 2 && (frac != "" || fields == IntervalMinute|IntervalSecond) {
 		if n[0] > math.MaxInt32 {
@@ -530,6 +528,22 @@ func clockParts(s string, fields int) (h int64, m, sec, us int, err error) {
 		return 0, 0, 0, 0, errDTField
 	}
 	return n[0], int(n[1]), int(n[2]), us, nil
+}
+
+// clockNumbers reads the parts of a time as numbers. PostgreSQL reads an empty part as zero.
+func clockNumbers(parts []string) (n [3]int64, err error) {
+	for i, p := range parts {
+		if p == "" {
+			continue
+		}
+		if digitsPrefix(p) != len(p) {
+			return n, errDTFormat
+		}
+		if n[i], err = strconv.ParseInt(p, 10, 64); err != nil || i > 0 && n[i] > math.MaxInt32 {
+			return n, errDTField
+		}
+	}
+	return n, nil
 }
 
 // decodeOffset reads +hh[:mm[:ss]] and +hhmm; the result is east of UTC.

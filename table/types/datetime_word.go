@@ -98,25 +98,30 @@ func (d *dateDecoder) specialWord(k wordKind) (int, error) {
 	return fieldsDate, nil
 }
 
+// completeYear applies BC, and the century of a year of two digits.
+func (d *dateDecoder) completeYear() error {
+	c := &d.c
+	switch {
+	case d.twoDigits && !d.bc:
+		if c.year < 70 {
+			c.year += 2000
+		} else if c.year < 100 {
+			c.year += 1900
+		}
+	case c.year <= 0:
+		return errDTField
+	case d.bc:
+		c.year = 1 - c.year
+	}
+	return nil
+}
+
 // validate completes the year and checks month and day.
 func (d *dateDecoder) validate() error {
 	c := &d.c
 	if d.mask&fieldYear != 0 && !d.julian {
-		switch {
-		case d.bc:
-			if c.year <= 0 {
-				return errDTField
-			}
-			c.year = 1 - c.year
-		case d.twoDigits:
-			switch {
-			case c.year < 70:
-				c.year += 2000
-			case c.year < 100:
-				c.year += 1900
-			}
-		case c.year <= 0:
-			return errDTField
+		if err := d.completeYear(); err != nil {
+			return err
 		}
 	}
 	if d.mask&fieldDayOfYear != 0 {

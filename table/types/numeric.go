@@ -139,50 +139,55 @@ func ParseNumeric(s string) (*apd.Decimal, error) {
 	case strings.EqualFold(body, "infinity"), strings.EqualFold(body, "inf"):
 		return NumericInf(neg), nil
 	}
-	i, scale, nd, seenPoint := 0, 0, 0, false
-	digits := make([]byte, 0, len(body))
-loop:
-	for ; i < len(body); i++ {
-		switch c := body[i]; {
-		case c >= '0' && c <= '9':
-			nd++
-			if seenPoint {
-				scale++
-			}
-			if c != '0' || len(digits) > 0 {
-				digits = append(digits, c)
-			}
-		case c == '.' && !seenPoint:
-			seenPoint = true
-		default:
-			break loop
-		}
-	}
-	if nd == 0 {
+	digits, scale, length := mantissa(body)
+	if length == 0 {
 		return nil, bad()
 	}
 	exp := 0
-	if i < len(body) {
-		if body[i] != 'e' && body[i] != 'E' {
+	if rest := body[length:]; rest != "" {
+		if !isExponent(rest) {
 			return nil, bad()
 		}
-		e := body[i+1:]
-		u := strings.TrimLeft(e, "+-")
-		if len(e)-len(u) > 1 || u == "" {
-			return nil, bad()
-		}
-		for _, c := range []byte(u) {
-			if c < '0' || c > '9' {
-				return nil, bad()
-			}
-		}
-		n, err := strconv.Atoi(e)
-		if err != nil || n > math.MaxInt32/2 || n < -math.MaxInt32/2 {
+		var err error
+		exp, err = strconv.Atoi(rest[1:])
+		if err != nil || exp > math.MaxInt32/2 || exp < -math.MaxInt32/2 {
 			return nil, errNumericOverflow()
 		}
-		exp = n
 	}
 	return numericFromDigits(neg, digits, scale-exp)
+}
+
+// mantissa reads the digits and the point at the beginning of a number. It returns the digits
+// without leading zeros, how many are behind the point, and the length of all; 0: there is none.
+func mantissa(s string) (digits []byte, scale, length int) {
+	digits = make([]byte, 0, len(s))
+	point := -1
+	for ; length < len(s); length++ {
+		c := s[length]
+		if c == '.' && point < 0 {
+			point = length
+			continue
+		}
+		if !isDigit(c) {
+			break
+		}
+		if c != '0' || len(digits) > 0 {
+			digits = append(digits, c)
+		}
+	}
+	if point >= 0 {
+		scale = length - point - 1
+	}
+	if length == 0 || length == 1 && point == 0 {
+		return nil, 0, 0
+	}
+	return digits, scale, length
+}
+
+// isExponent reports whether s is e or E, at most one sign, and digits.
+func isExponent(s string) bool {
+	u := strings.TrimLeft(s[1:], "+-")
+	return s[0]|0x20 == 'e' && len(s)-1-len(u) <= 1 && u != "" && digitsPrefix(u) == len(u)
 }
 
 // numericFromDigits returns ±digits / 10^scale; for a negative scale it appends zeros.

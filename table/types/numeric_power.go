@@ -24,11 +24,7 @@ func isOddInteger(d *apd.Decimal) bool {
 // NumericPower returns a to the power of b.
 func NumericPower(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if isNaN(a) || isNaN(b) {
-		// One to any power and any to the power of zero stay 1.
-		if !isNaN(a) && NumericCmp(a, numericOne) == 0 || !isNaN(b) && NumericSign(b) == 0 {
-			return numericOne, nil
-		}
-		return numericNaN, nil
+		return powerNaN(a, b), nil
 	}
 	sa, sb := NumericSign(a), NumericSign(b)
 	if sa == 0 && sb < 0 {
@@ -52,6 +48,15 @@ func NumericPower(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 		return &apd.Decimal{Exponent: -numericMinSigDigits}, nil
 	}
 	return powerGeneral(a, b, tick)
+}
+
+// powerNaN is a to the power of b where one is NaN. One to any power and any to the power of zero
+// stay 1.
+func powerNaN(a, b *apd.Decimal) *apd.Decimal {
+	if !isNaN(a) && NumericCmp(a, numericOne) == 0 || !isNaN(b) && NumericSign(b) == 0 {
+		return numericOne
+	}
+	return numericNaN
 }
 
 func powerInf(a, b *apd.Decimal, sa, sb int) *apd.Decimal {
