@@ -93,10 +93,19 @@ func (c *conn) messages(ctx context.Context) error {
 			err = c.guarded(ctx, typ, body)
 			c.in.release()
 		}
-		var refused *refusedBody
-		if errors.As(err, &refused) {
-			err = c.refused(ctx, typ, refused)
+		if err != nil {
+			err = c.afterRefusal(ctx, typ, err)
 		}
+	}
+	return err
+}
+
+// afterRefusal replies to a message that was read and not kept, if err says so, and returns what
+// ends the connection.
+func (c *conn) afterRefusal(ctx context.Context, typ byte, err error) error {
+	var refused *refusedBody
+	if errors.As(err, &refused) {
+		return c.refused(ctx, typ, refused)
 	}
 	return err
 }
