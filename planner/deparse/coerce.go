@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// coerce converts to a type, its modifier aside: a constant of unknown type becomes one of that
-// type, anything else gets a coercion if the types differ.
+// coerce converts a node to a type, without its modifier: a constant of unknown type gets the type,
+// any other node a coercion if the types differ.
 func (r *resolver) coerce(n node, to *types.Type, implicit bool) node {
 	from := n.typ()
 	switch {
@@ -26,14 +26,14 @@ func (r *resolver) coerce(n node, to *types.Type, implicit bool) node {
 	return &coercion{t: to.WithMod(types.NoMod), arg: n, implicit: implicit, kind: kindOf(from, to)}
 }
 
-// coerceTo converts to a type with its modifier, as a column or a cast asks for.
+// coerceTo converts a node to a type with its modifier, as a column or a cast requires.
 func (r *resolver) coerceTo(n node, to *types.Type, implicit bool) node {
 	out := r.coerce(n, to, implicit)
 	if out.typ().Mod == to.Mod {
 		return out
 	}
 	if c, ok := out.(*coercion); ok && out != n {
-		c.implicit = true // of two steps the last is shown
+		c.implicit = true // of two coercions only the last is shown
 	}
 	kind := byFunction
 	if to.Mod == types.NoMod {
@@ -47,8 +47,8 @@ func (r *resolver) coerceTo(n node, to *types.Type, implicit bool) node {
 	return &coercion{t: to, arg: out, implicit: implicit, kind: kind}
 }
 
-// literal gives a constant of unknown type its type. What is shown is the output of the value that
-// the text stands for.
+// literal gives a constant of unknown type its type. The text that is shown is the output of the
+// value.
 func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	base := to
 	if to.Family != types.Interval {
@@ -64,7 +64,7 @@ func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	value, err := r.value(c.text, base)
 	switch {
 	case err != nil && isReg(base):
-		out.text = c.text // a name that is gone stays as it was written
+		out.text = c.text // a name that no longer exists stays as written
 		return out
 	case err != nil:
 		r.fail(err)
@@ -78,8 +78,8 @@ func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	return out
 }
 
-// readBySettings reports whether DateStyle, TimeZone, IntervalStyle or the clock decide what a text
-// stands for. The catalog keeps the value that it had when it was written.
+// readBySettings reports whether the value of a text depends on DateStyle, TimeZone, IntervalStyle
+// or the clock. The catalog keeps the value that it had when it was written.
 func readBySettings(t *types.Type) bool {
 	if t.Elem != nil {
 		t = t.Elem
@@ -91,7 +91,7 @@ func readBySettings(t *types.Type) bool {
 	return false
 }
 
-// regclass notes the relation that a constant means.
+// regclass records the relation that a constant refers to.
 func (r *resolver) regclass(c *constant, id table.ID) {
 	if c.t.OID != types.OIDRegClass {
 		return
@@ -111,7 +111,7 @@ func isReg(t *types.Type) bool {
 	return false
 }
 
-// value reads a literal. What depends on the moment has its value of now.
+// value parses a literal. One that depends on the moment has its present value.
 func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
 	switch {
 	case isReg(t), t.Family == types.Interval:
@@ -122,10 +122,10 @@ func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
 	return types.Cast(types.NewString(text), types.TUnknown, t, false, &r.format)
 }
 
-// kindOf tells how PostgreSQL converts one type to another.
+// kindOf returns how PostgreSQL converts one type to another.
 func kindOf(from, to *types.Type) castKind {
 	if from.Elem != nil && to.Elem != nil {
-		return byRelabel // element by element; printed alike
+		return byRelabel // element by element; printed in the same way
 	}
 	if relabels(from.OID, to.OID) {
 		return byRelabel
@@ -159,7 +159,7 @@ func isString(t *types.Type) bool {
 	return false
 }
 
-// family are types between which PostgreSQL has operators of its own, so that neither operand is
+// family is a set of types between which PostgreSQL has operators, so that neither operand is
 // converted.
 type family struct {
 	members []types.OID
@@ -177,7 +177,7 @@ var families = []family{
 
 var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
 
-// binary makes an operator over operands, coerced as its overload asks.
+// binary makes an operator node. Its operands are coerced to the types of the overload.
 func (r *resolver) binary(op string, left, right node) node {
 	lt, rt := left.typ(), right.typ()
 	fn, targets, err := builtin.ResolveOperator(op, lt, rt)
@@ -193,7 +193,7 @@ func (r *resolver) binary(op string, left, right node) node {
 	return &operator{t: t, op: op, left: left, right: right}
 }
 
-// native is the type that PostgreSQL's operators take for a type that has none of its own.
+// native returns the type whose operators PostgreSQL uses for a type without operators of its own.
 func native(t *types.Type) *types.Type {
 	if t.OID == types.OIDVarchar {
 		return types.TText
@@ -212,7 +212,7 @@ func mixed(op string, left, right *types.Type) bool {
 	})
 }
 
-// common coerces nodes to their common type, which it returns.
+// common coerces nodes to their common type, and returns it.
 func (r *resolver) common(context string, nodes []node) *types.Type {
 	t, _, err := builtin.CommonTypeFor(context, nodeTypes(nodes))
 	if err != nil {
@@ -225,7 +225,7 @@ func (r *resolver) common(context string, nodes []node) *types.Type {
 	return t
 }
 
-// text makes a constant whose type nothing decided text.
+// text gives a constant of unknown type the type text.
 func (r *resolver) text(n node) node {
 	if n.typ().OID == types.OIDUnknown {
 		return r.coerce(n, types.TText, true)

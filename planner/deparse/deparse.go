@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// resolveExpr prepares to resolve an expression over a row of d, or over nothing.
+// resolveExpr returns a resolver for an expression over a row of d, or without columns if d is nil.
 func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	opts Options) (*resolver, error) {
 	notes, err := bind.NoteRowExpr(ctx, env, d, e)
@@ -22,8 +22,8 @@ func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	return r, nil
 }
 
-// Expr prints an expression: over a row of d, or for a DEFAULT without d. want is the type of the
-// column that takes the value; nil for a condition.
+// Expr prints an expression over a row of d, or without d that of a DEFAULT. want is the type of
+// the column that gets the value; nil for a condition.
 func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type,
 	opts Options) (string, error) {
 	r, err := resolveExpr(ctx, env, d, e, opts)
@@ -44,7 +44,7 @@ func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *ty
 	return string(p.b), nil
 }
 
-// Stored prints an expression that the catalog keeps as text.
+// Stored prints an expression that is stored in the catalog as text.
 func Stored(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type,
 	opts Options) (string, error) {
 	e, err := env.ParseExpr(text)
@@ -54,7 +54,7 @@ func Stored(ctx context.Context, env *opt.Env, d *table.Desc, text string, want 
 	return Expr(ctx, env, d, e, want, opts)
 }
 
-// Relations lists the relations that a DEFAULT has as constants of type regclass.
+// Relations returns the relations that a DEFAULT refers to by constants of type regclass.
 func Relations(ctx context.Context, env *opt.Env, e ast.Expr) ([]table.ID, error) {
 	r, err := resolveExpr(ctx, env, nil, e, Options{})
 	if err != nil {
@@ -64,8 +64,8 @@ func Relations(ctx context.Context, env *opt.Env, e ast.Expr) ([]table.ID, error
 	return r.regs, r.err
 }
 
-// IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
-// itself, anything else needs parentheses.
+// IndexKey prints the expression of an index key over a row of d. A call needs no parentheses
+// there, any other expression does.
 func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (string,
 	error) {
 	e, err := env.ParseExpr(text)
@@ -94,7 +94,7 @@ func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opt
 	return "(" + out + ")", nil
 }
 
-// View prints the query of a view, as it is in the catalog.
+// View prints the query of a view of the catalog.
 func View(ctx context.Context, env *opt.Env, v *table.Desc, opts Options) (string, error) {
 	q, err := env.ParseQuery(v.View.Text)
 	if err != nil {
@@ -119,8 +119,9 @@ func View(ctx context.Context, env *opt.Env, v *table.Desc, opts Options) (strin
 	return Query(ctx, env, q, notes, names, opts)
 }
 
-// Query prints a query of which notes were taken, and adds to these the relations that it has as
-// constants of type regclass. names are those of its columns; nil: its own.
+// Query prints a query for which notes were taken, and adds to these the relations to which the
+// query refers by constants of type regclass. names are the names of its columns; nil: the query's
+// own.
 func Query(ctx context.Context, env *opt.Env, q *ast.Select, notes *bind.Notes, names []string,
 	opts Options) (string, error) {
 	r := newResolver(ctx, env, notes, opts)
@@ -150,7 +151,7 @@ func newResolver(ctx context.Context, env *opt.Env, notes *bind.Notes, opts Opti
 	return r
 }
 
-// rename gives the columns of a query, and of all operands of a set operation, other names.
+// rename renames the columns of a query, and those of all operands of a set operation.
 func (q *query) rename(names []string) {
 	q.results = names
 	switch b := q.body.(type) {

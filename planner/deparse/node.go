@@ -6,14 +6,15 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// node is an expression with PostgreSQL's meaning: coercions are nodes, BETWEEN and IN are gone.
+// node is an expression with PostgreSQL's meaning: coercions are nodes, and there are no nodes for
+// BETWEEN and IN.
 type node interface {
-	// typ is the type of the value with its modifier, as far as PostgreSQL knows it.
+	// typ returns the type of the value with its modifier, as far as PostgreSQL knows it.
 	typ() *types.Type
 }
 
-// column is a column of an entry of FROM, or of row in an expression over one row. With neither it
-// is one that a join made, and has its name only.
+// column is a column of an entry of FROM, or of row in an expression over one row. If both are nil,
+// it is a merged column of a join, which has only a name.
 type column struct {
 	t     *types.Type
 	rel   *relation
@@ -28,11 +29,11 @@ type wholeRow struct {
 	desc *table.Desc
 }
 
-// constant is a value, kept as the text of its output. Of type unknown it is a literal whose type
-// nothing has decided. rel is the relation that a regclass means.
+// constant is a value, kept as the text of its output. With type unknown it is a literal whose type
+// nothing has determined. rel is the relation that a regclass refers to.
 //
-// source is set for a literal that has its type from its context: it was written without, and read
-// again in the same context it gets the same.
+// source is set for a literal that was written without a type and got its type from its context:
+// read again in the same context, it gets the same type.
 type constant struct {
 	t      *types.Type
 	text   string
@@ -41,14 +42,14 @@ type constant struct {
 	source *string
 }
 
-// operator is a binary operator, or a prefix one without left.
+// operator is a binary operator, or if left is nil a prefix operator.
 type operator struct {
 	t           *types.Type
 	op          string
 	left, right node
 }
 
-// callKind tells what a call calls.
+// callKind is the kind of function that a call calls.
 type callKind uint8
 
 const (
@@ -57,7 +58,7 @@ const (
 	windowCall
 )
 
-// call is a function call. words is set where SQL has key words instead of commas.
+// call is a function call. words is set where SQL has key words in place of commas.
 type call struct {
 	t        *types.Type
 	kind     callKind
@@ -74,16 +75,17 @@ type call struct {
 	over     *window
 }
 
-// castKind is how a coercion works, which decides where pretty printing leaves out parentheses.
+// castKind is how a coercion works, which decides where pretty printing omits parentheses.
 type castKind uint8
 
 const (
 	byFunction castKind = iota
-	byRelabel           // nothing happens to the value
+	byRelabel           // the value is not changed
 	byText              // through the text of the value
 )
 
-// coercion converts to a type. An implicit one is shown only where PostgreSQL shows it.
+// coercion converts a value to a type. An implicit coercion is shown only where PostgreSQL shows
+// it.
 type coercion struct {
 	t        *types.Type
 	arg      node
@@ -91,7 +93,7 @@ type coercion struct {
 	kind     castKind
 }
 
-// logic is AND, OR (of two and more) or NOT.
+// logic is AND or OR of two or more arguments, or NOT.
 type logic struct {
 	op   string
 	args []node
@@ -100,8 +102,7 @@ type logic struct {
 // distinctTest is IS DISTINCT FROM.
 type distinctTest struct{ left, right node }
 
-// anyArray is left op ANY|ALL (array).
-// With list it was written as IN (…) or NOT IN (…).
+// anyArray is left op ANY|ALL (array). If list is set, it was written as IN (…) or NOT IN (…).
 type anyArray struct {
 	op          string
 	all, list   bool
@@ -144,7 +145,7 @@ type rowCompare struct {
 	left, right []node
 }
 
-// subKind is what a subquery in an expression gives.
+// subKind is what a subquery in an expression returns.
 type subKind uint8
 
 const (
@@ -181,7 +182,7 @@ type collated struct {
 	name string
 }
 
-// keyword is CURRENT_DATE and its like, with their precision.
+// keyword is CURRENT_DATE and the like, with their precision.
 type keyword struct {
 	t    *types.Type
 	text string
@@ -207,7 +208,7 @@ func (n *subscript) typ() *types.Type  { return n.t }
 func (n *collated) typ() *types.Type   { return n.arg.typ() }
 func (n *keyword) typ() *types.Type    { return n.t }
 
-// sortKey is an item of ORDER BY. position is set where a number stands for a result column.
+// sortKey is an item of ORDER BY. position is set where a number means a result column.
 type sortKey struct {
 	n          node
 	position   int
@@ -215,7 +216,7 @@ type sortKey struct {
 	nullsFirst bool
 }
 
-// window is an OVER clause or a definition: name is that of a definition which stands for itself.
+// window is an OVER clause or a definition; name is that of a definition.
 type window struct {
 	name, ref string
 	partition []node
@@ -232,14 +233,14 @@ type relation struct {
 	only    bool
 	alias   string // as written, or ""
 	columns []string
-	real    []string // the relation's own names of its columns
-	listed  bool     // an alias list was written, or must be
+	real    []string // the relation's own names for its columns
+	listed  bool     // an alias list was written, or is necessary
 	sub     *query
 	call    node
 	ordinal bool
 	lateral bool
 	join    *joinExpr
-	name    string // under which the printer shows it
+	name    string // the name that the printer shows
 }
 
 // joinExpr is a JOIN. left and right are *relation or *joinExpr.
@@ -252,7 +253,7 @@ type joinExpr struct {
 	alias       *relation // nil without an alias
 }
 
-// query is a SELECT, VALUES or set operation with what belongs to all of it.
+// query is a SELECT, VALUES or set operation with its WITH, ORDER BY, LIMIT and locking clauses.
 type query struct {
 	with      []withItem
 	recursive bool

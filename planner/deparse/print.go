@@ -10,32 +10,30 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Options say how to print.
+// Options are the options of printing.
 type Options struct {
-	// Pretty leaves out the parentheses that operators' precedence makes unneeded.
+	// Pretty omits the parentheses that the precedence of operators makes unnecessary.
 	Pretty bool
-	// Source prints for the catalog instead: without what the context of a literal or an operand
-	// says anyway, so that the text means the same to the binder as the one that it was made of.
-	// Names are resolved all the same, stars written out, and 'now' and its like have become
-	// constants.
+	// Source prints for the catalog: without the types that the context of a literal or an operand
+	// determines anyway, so that the binder gives the text the same meaning as the original. Names
+	// are still resolved, stars expanded, and 'now' and the like are constants.
 	Source bool
-	// Wrap is the column beyond which select lists and FROM go on in a new line; 0 gives each entry
-	// a line of its own.
+	// Wrap is the column beyond which select lists and FROM continue on a new line; 0 gives each
+	// entry a line of its own.
 	Wrap int
-	// Name is how a relation is written: with its schema unless its plain name finds it. Nil:
+	// Name returns how a relation is written: with its schema, unless its plain name finds it. Nil:
 	// always with its schema.
 	Name func(d *table.Desc) string
-	// Rename gives the names that a relation and its columns shall have from now on; nil: as they
-	// are.
+	// Rename returns a relation with new names for itself and its columns; nil: no new names.
 	Rename func(d *table.Desc) *table.Desc
 }
 
-// Indentation, as PostgreSQL has it.
+// Indentation, as in PostgreSQL.
 const (
 	indentClause = 8
 	indentJoin   = 4
 	indentItem   = 4
-	indentLimit  = 40 // deeper lines begin again from the left, by half steps
+	indentLimit  = 40 // deeper lines start again at the left, in half steps
 )
 
 // printer writes nodes and queries.
@@ -43,10 +41,10 @@ type printer struct {
 	opts   Options
 	b      []byte
 	indent int
-	// qualify is set in queries, where columns are printed with the name of their relation.
+	// qualify is set in queries, where columns are printed with the names of their relations.
 	qualify bool
-	names   []map[string]bool // of relations, per query around
-	ctes    []string          // names of WITH queries in sight
+	names   []map[string]bool // of relations, for each enclosing query
+	ctes    []string          // names of WITH queries in scope
 }
 
 func (p *printer) write(parts ...string) {
@@ -55,7 +53,7 @@ func (p *printer) write(parts ...string) {
 	}
 }
 
-// line begins a new line with text, indented by the present level and plus columns. before and
+// line begins a new line with text, indented by the current level and plus columns. before and
 // after change the level.
 func (p *printer) line(text string, before, after, plus int) {
 	p.indent += before
@@ -72,10 +70,10 @@ func (p *printer) line(text string, before, after, plus int) {
 // clause begins a new line with a key word of the query.
 func (p *printer) clause(word string, plus int) { p.line(word, -indentClause, indentClause, plus) }
 
-// trim takes back spaces at the end.
+// trim removes trailing spaces.
 func (p *printer) trim() { p.b = bytes.TrimRight(p.b, " ") }
 
-// aside writes with f into a text of its own.
+// aside returns the text that f writes, without adding it to the output.
 func (p *printer) aside(f func()) string {
 	saved := p.b
 	p.b = nil
@@ -85,7 +83,7 @@ func (p *printer) aside(f func()) string {
 	return out
 }
 
-// lineLength is how much stands in the last line.
+// lineLength returns the length of the last line.
 func (p *printer) lineLength() int { return len(p.b) - 1 - bytes.LastIndexByte(p.b, '\n') }
 
 // named applies Rename.
@@ -96,8 +94,8 @@ func (p *printer) named(d *table.Desc) *table.Desc {
 	return d
 }
 
-// relationName writes a relation of the catalog. A WITH query of its name would hide it, so that it
-// needs its schema.
+// relationName returns the name of a relation of the catalog. If a WITH query has the same name,
+// the relation's is qualified by its schema.
 func (p *printer) relationName(d *table.Desc) string {
 	d = p.named(d)
 	if p.opts.Name == nil || slices.Contains(p.ctes, d.Name) {
@@ -106,7 +104,7 @@ func (p *printer) relationName(d *table.Desc) string {
 	return p.opts.Name(d)
 }
 
-// columnName is the name of a column of an entry of FROM.
+// columnName returns the name of a column of an entry of FROM.
 func (p *printer) columnName(rel *relation, index int) string {
 	if rel.desc != nil && index < len(rel.real) && rel.columns[index] == rel.real[index] {
 		if cols := visibleColumns(p.named(rel.desc)); index < len(cols) {

@@ -58,7 +58,7 @@ func (w *window) named() bool {
 	return w.ref != "" && len(w.partition) == 0 && len(w.order) == 0 && w.frame == nil
 }
 
-// worded writes the calls that SQL has key words for; false for one that is written like any other.
+// worded writes a call for which SQL has key words. It returns false for any other call.
 func (p *printer) worded(n *call) bool {
 	a := n.args
 	switch {
@@ -97,7 +97,7 @@ func (p *printer) worded(n *call) bool {
 	return true
 }
 
-// separated writes arguments with words between them.
+// separated writes arguments separated by words.
 func (p *printer) separated(head string, args []node, words ...string) {
 	p.write(head)
 	for i, a := range args {
@@ -149,8 +149,9 @@ func (p *printer) sortKeys(keys []sortKey) {
 	}
 }
 
-// sortItem writes an expression of ORDER BY, GROUP BY or DISTINCT ON. A constant shows its type,
-// for a number alone would mean a result column; what looks like a call stands in parentheses.
+// sortItem writes an expression of ORDER BY, GROUP BY or DISTINCT ON. The type of a constant is
+// shown, since a number alone would mean a result column. An expression that looks like a call is
+// put in parentheses.
 func (p *printer) sortItem(n node) {
 	if c, ok := n.(*constant); ok {
 		p.constant(c, true, true)
@@ -174,7 +175,7 @@ func (p *printer) sortItem(n node) {
 	}
 }
 
-// window writes what defines a window.
+// window writes the definition of a window.
 func (p *printer) window(w *window) {
 	space := ""
 	part := func(words ...string) {
@@ -206,7 +207,7 @@ func (p *printer) window(w *window) {
 	p.write(")")
 }
 
-// defaultFrame reports whether a frame is the one that stands for none.
+// defaultFrame reports whether a frame is the one that applies if none is written.
 func (w *window) defaultFrame() bool {
 	f := w.frame
 	return f.Mode == "range" && f.StartKind == "unbounded preceding" &&

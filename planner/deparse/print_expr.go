@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// expr writes an expression. implicit shows coercions that nobody wrote.
+// expr writes an expression. implicit shows implicit coercions.
 func (p *printer) expr(n node, implicit bool) {
 	implicit = implicit && !p.opts.Source
 	switch n := n.(type) {
@@ -82,7 +82,8 @@ func (p *printer) compound(n node, implicit bool) {
 	}
 }
 
-// wrap puts parentheses around what f writes, which pretty printing leaves to the operand around.
+// wrap puts parentheses around the output of f. Pretty printing leaves them to the surrounding
+// operand.
 func (p *printer) wrap(f func()) {
 	if p.opts.Pretty {
 		f()
@@ -93,7 +94,7 @@ func (p *printer) wrap(f func()) {
 	p.write(")")
 }
 
-// operand writes a part of parent, for pretty printing in parentheses unless it needs none there.
+// operand writes an operand of parent. Pretty printing adds parentheses only where it needs them.
 func (p *printer) operand(n node, implicit bool, parent node) {
 	if !p.opts.Pretty || isSimple(n, parent) {
 		p.expr(n, implicit)
@@ -137,8 +138,8 @@ func (p *printer) wholeRow(n *wholeRow) {
 	}
 }
 
-// constant writes a value. Its type is shown where the text alone would be read as another, or
-// where it must; never without typed.
+// constant writes a value. Its type is shown where the text alone would be read with another type,
+// or if must is set, but never if typed is false.
 func (p *printer) constant(c *constant, must, typed bool) {
 	if p.opts.Source && c.source != nil {
 		typed = false
@@ -252,13 +253,13 @@ func (p *printer) anyArray(n *anyArray) {
 		p.write(" ", n.op, word)
 		p.operand(n.array, true, n)
 		if s, ok := n.array.(*subquery); ok && s.kind == scalarSub {
-			p.write("::", typeText(s.t)) // else it would be read as a query of elements
+			p.write("::", typeText(s.t)) // otherwise it would be read as a query of elements
 		}
 		p.write(")")
 	})
 }
 
-// inList writes IN (…) as it was written.
+// inList writes IN (…) in the form in which it was written.
 func (p *printer) inList(n *anyArray, list *arrayExpr) {
 	word := " IN ("
 	if n.all {

@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 )
 
-// nested writes a query within another text, with an indentation of its own from here on. named
-// shows the names of all result columns.
+// nested writes a query within another text, indented from here on. named shows the names of all
+// result columns.
 func (p *printer) nested(q *query, named bool) {
 	indent, qualify, ctes := p.indent, p.qualify, len(p.ctes)
 	p.qualify = true
@@ -15,7 +15,7 @@ func (p *printer) nested(q *query, named bool) {
 	p.indent, p.qualify, p.ctes = indent, qualify, p.ctes[:ctes]
 }
 
-// query writes a query. Its relations get names that differ from those of the queries around.
+// query writes a query. Its relations get names that differ from those of enclosing queries.
 func (p *printer) query(q *query, named bool) {
 	taken := map[string]bool{}
 	p.names = append(p.names, taken)
@@ -63,7 +63,7 @@ func (p *printer) query(q *query, named bool) {
 	}
 }
 
-// nameRelations gives the entries of FROM names that no other one in sight has.
+// nameRelations gives the entries of FROM names that are unique in the scope.
 func (p *printer) nameRelations(item any) {
 	switch it := item.(type) {
 	case *relation:
@@ -140,7 +140,7 @@ func (p *printer) with(q *query) {
 	p.line("", 0, 0, 0)
 }
 
-// cteNames puts in sight what queries of a recursive WITH see of each other from the start.
+// cteNames adds the names of the WITH queries that the queries of a recursive WITH see.
 func (p *printer) cteNames(q *query, i int) {
 	if q.recursive && i == 0 {
 		for _, w := range q.with {
@@ -193,7 +193,7 @@ func (p *printer) sortItems(nodes []node) {
 	}
 }
 
-// targets writes the select list, each entry in a line of its own unless Wrap leaves room.
+// targets writes the select list, each entry on a line of its own unless Wrap allows more.
 func (p *printer) targets(targets []target, named bool) {
 	multiline := false
 	for i, t := range targets {
@@ -294,7 +294,7 @@ func (p *printer) relation(r *relation) {
 	}
 }
 
-// listed reports whether the columns of an entry are listed behind its alias.
+// listed reports whether the columns of an entry are listed after its alias.
 func (p *printer) listed(r *relation) bool {
 	if r.desc == nil {
 		return r.listed
@@ -404,8 +404,8 @@ func (p *printer) values(v *values) {
 	}
 }
 
-// setOp writes a set operation. One within another stands in parentheses, but on the left side of
-// its like.
+// setOp writes a set operation. A set operation within another is put in parentheses, except on the
+// left side of the same operation.
 func (p *printer) setOp(s *setOp, named bool) {
 	left, leftSet := s.left.setOp()
 	parens := leftSet && (left.op != s.op || left.all != s.all)
@@ -437,7 +437,7 @@ func (p *printer) setOp(s *setOp, named bool) {
 	}
 }
 
-// setOp is the operation that a query is nothing but.
+// setOp returns the set operation of a query that consists of nothing else.
 func (q *query) setOp() (*setOp, bool) {
 	if inner, ok := q.body.(*query); ok && q.plain() {
 		return inner.setOp()
@@ -446,7 +446,7 @@ func (q *query) setOp() (*setOp, bool) {
 	return s, ok && q.plain()
 }
 
-// plain reports whether a query has nothing but its body.
+// plain reports whether a query consists of its body only.
 func (q *query) plain() bool {
 	return len(q.with) == 0 && len(q.order) == 0 && q.limit == nil && q.offset == nil &&
 		len(q.locks) == 0
@@ -461,7 +461,7 @@ func (p *printer) side(q *query, named bool) {
 	p.leaf(q, named)
 }
 
-// leaf writes a query that is an operand, in parentheses if it has more than a body.
+// leaf writes a query that is an operand, in parentheses unless it is plain.
 func (p *printer) leaf(q *query, named bool) {
 	if inner, ok := q.body.(*query); ok && q.plain() {
 		p.leaf(inner, named)

@@ -14,18 +14,18 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// resolver makes a tree of nodes from a statement's tree and the binder's notes about it.
+// resolver makes a tree of nodes from a statement's tree and the binder's notes on it.
 type resolver struct {
 	ctx    context.Context
 	env    *opt.Env
 	notes  *bind.Notes
-	format types.Format // for reading literals
+	format types.Format // for parsing literals
 	out    types.Format // for writing constants
-	regs   []table.ID   // relations that constants of type regclass mean
+	regs   []table.ID   // relations that constants of type regclass refer to
 	row    *table.Desc  // of an expression over one row
 	scope  *queryScope  // the query being resolved
 	tables map[ast.TableExpr]*relation
-	err    error // the first one
+	err    error // the first error
 }
 
 func (r *resolver) fail(err error) {
@@ -75,7 +75,7 @@ func (r *resolver) expr(e ast.Expr) node {
 	return r.subqueryExpr(e)
 }
 
-// list resolves expressions and passes each through with, unless that is nil.
+// list resolves expressions. It passes each node through with, unless that is nil.
 func (r *resolver) list(es []ast.Expr, with func(node) node) []node {
 	out := make([]node, len(es))
 	for i, e := range es {
@@ -105,7 +105,7 @@ func (r *resolver) constant(e *ast.Literal) node {
 	return &constant{t: types.TUnknown, text: e.Text}
 }
 
-// number is an integer, a bigint or a numeric by its size and form.
+// number makes an integer, a bigint or a numeric, depending on the size and form of the text.
 func (r *resolver) number(text string) node {
 	if _, err := strconv.ParseInt(text, 10, 32); err == nil {
 		return &constant{t: types.TInt4, text: text}
@@ -121,7 +121,7 @@ func (r *resolver) number(text string) node {
 		text: types.Text(types.TNumeric, types.NewDecimal(d), &r.out)}
 }
 
-// name resolves what names a column or a whole row.
+// name resolves the name of a column or of a whole row.
 func (r *resolver) name(e ast.Expr) node {
 	if c, ok := r.notes.Columns[e]; ok {
 		return r.column(c)
@@ -166,7 +166,7 @@ func (r *resolver) compare(op string, left, right ast.Expr) node {
 	return r.binary(op, r.expr(left), r.expr(right))
 }
 
-// chain is a list of conditions.
+// chain resolves a list of conditions.
 func (r *resolver) chain(e *ast.Binary, op string) node {
 	out := &logic{op: op}
 	for _, operand := range e.Chain() {
@@ -175,10 +175,10 @@ func (r *resolver) chain(e *ast.Binary, op string) node {
 	return out
 }
 
-// condition resolves what must be boolean.
+// condition resolves an expression that must be boolean.
 func (r *resolver) condition(e ast.Expr) node { return r.coerce(r.expr(e), types.TBool, true) }
 
-// compareRows is an operator for each pair of fields, or one comparison of both rows.
+// compareRows makes an operator for each pair of fields, or one comparison of both rows.
 func (r *resolver) compareRows(op string, left, right []ast.Expr) node {
 	if op == "=" || op == "<>" {
 		word := map[string]string{"=": "AND", "<>": "OR"}[op]
@@ -257,7 +257,7 @@ func (r *resolver) isDistinct(e *ast.IsDistinct) node {
 	return out
 }
 
-// distinct is IS DISTINCT FROM; of a NULL it is IS NOT NULL.
+// distinct makes IS DISTINCT FROM; with NULL it becomes IS NOT NULL.
 func (r *resolver) distinct(left, right node) node {
 	for i, n := range []node{left, right} {
 		if c, ok := n.(*constant); ok && c.null {
@@ -291,7 +291,7 @@ func (r *resolver) like(e *ast.Like) node {
 	return r.binary(op, operand, pattern)
 }
 
-// between is two comparisons.
+// between makes two comparisons.
 func (r *resolver) between(e *ast.Between) node {
 	low, high, inside, outside := ">=", "<=", "AND", "OR"
 	if e.Not {
@@ -307,8 +307,8 @@ func (r *resolver) between(e *ast.Between) node {
 	return &logic{op: outside, args: []node{pair(e.Low, e.High), pair(e.High, e.Low)}}
 }
 
-// inList is = ANY over the members without columns, if there are several with a common type, and a
-// comparison for each other one.
+// inList makes = ANY over the members without columns, if there are several with a common type, and
+// a comparison for each other member.
 func (r *resolver) inList(e *ast.InList) node {
 	op, word := "=", "OR"
 	if e.Not {
@@ -340,7 +340,8 @@ func (r *resolver) inList(e *ast.InList) node {
 	return out
 }
 
-// inArray compares with an array of the members; nil where they have no common type.
+// inArray makes a comparison with an array of the members. It returns nil if they have no common
+// type.
 func (r *resolver) inArray(e *ast.InList, op string, members []ast.Expr) node {
 	if _, row := e.Operand.(*ast.Row); row {
 		return nil
@@ -369,7 +370,7 @@ func (r *resolver) inArray(e *ast.InList, op string, members []ast.Expr) node {
 	return out
 }
 
-// withArray is left op ANY (array), or ALL.
+// withArray makes left op ANY (array), or ALL.
 func (r *resolver) withArray(op string, all bool, left, array node) node {
 	elem := types.TUnknown
 	if t := array.typ(); t.Elem != nil {
@@ -417,7 +418,7 @@ func (r *resolver) caseExpr(e *ast.Case) node {
 	return out
 }
 
-// array resolves ARRAY[…]. elem, when a cast around it tells, is the element type.
+// array resolves ARRAY[…]. elem is the element type that a cast around it requires, or nil.
 func (r *resolver) array(e *ast.Array, elem *types.Type) node {
 	elems := make([]node, len(e.Elements))
 	nested := false
@@ -454,7 +455,7 @@ func (r *resolver) cast(e *ast.Cast) node {
 	return r.coerceTo(r.expr(e.Operand), t, false)
 }
 
-// subscript resolves a chain of subscripts, which is one node.
+// subscript resolves a chain of subscripts to one node.
 func (r *resolver) subscript(e *ast.Subscript) node {
 	base, chain := e.Chain()
 	out := &subscript{arg: r.expr(base), t: r.notes.Types[e]}
@@ -471,7 +472,7 @@ func (r *resolver) subscript(e *ast.Subscript) node {
 	return out
 }
 
-// bound resolves an index; a jsonb takes keys too.
+// bound resolves an index. That of a jsonb may also be a key.
 func (r *resolver) bound(of node, e ast.Expr) node {
 	if e == nil {
 		return nil
@@ -483,7 +484,7 @@ func (r *resolver) bound(of node, e ast.Expr) node {
 	return r.coerce(n, types.TInt4, true)
 }
 
-// readsColumn reports whether an expression reads a column of the query, or the row, that it is in.
+// readsColumn reports whether an expression reads a column of its query, or of the row.
 func (r *resolver) readsColumn(e ast.Expr) bool {
 	return r.finds(e, func(c bind.ColumnNote) bool {
 		return r.scope == nil || c.Table == nil ||
@@ -491,7 +492,7 @@ func (r *resolver) readsColumn(e ast.Expr) bool {
 	})
 }
 
-// reads reports whether an expression in FROM reads another entry of it.
+// reads reports whether an expression in FROM reads another entry of FROM.
 func (r *resolver) reads(e ast.Expr) bool {
 	return r.finds(e, func(c bind.ColumnNote) bool {
 		return c.Table == nil ||

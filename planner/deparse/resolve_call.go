@@ -11,7 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// funcCall resolves a call of a function, an aggregate, or what is only written like one.
+// funcCall resolves a call of a function or an aggregate, or a construct that is written like a
+// call.
 func (r *resolver) funcCall(e *ast.FuncCall) node {
 	name := e.Name.Name
 	if e.Bare {
@@ -67,8 +68,8 @@ func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.
 	return fn, targets, true
 }
 
-// arguments coerces arguments to the types that an overload takes; one that takes anything leaves
-// them.
+// arguments coerces arguments to the types of an overload. An argument of a polymorphic type is
+// left as it is.
 func (r *resolver) arguments(args []node, declared, targets []*types.Type) {
 	for i := range args {
 		d := declared[min(i, len(declared)-1)]
@@ -79,7 +80,7 @@ func (r *resolver) arguments(args []node, declared, targets []*types.Type) {
 	}
 }
 
-// scalar makes a call of a function over nodes.
+// scalar makes a call of a function with nodes as arguments.
 func (r *resolver) scalar(name string, args []node) node {
 	fn, targets, err := builtin.ResolveFunction(name, nodeTypes(args))
 	if err != nil {
@@ -98,7 +99,7 @@ func nodeTypes(nodes []node) []*types.Type {
 	return out
 }
 
-// bare is CURRENT_DATE and its like. PostgreSQL shows current_schema as the function that it is.
+// bare resolves CURRENT_DATE and the like. PostgreSQL shows current_schema as a function call.
 func (r *resolver) bare(e *ast.FuncCall) node {
 	text := strings.ToUpper(e.Name.Name)
 	if len(e.Args) == 1 {
@@ -156,7 +157,7 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 		if e.WithinGroup {
 			out.order[i].n = all[len(out.args)+i]
 		} else if k := argumentOf(e, i); k >= 0 {
-			out.order[i].n = out.args[k] // as the aggregate takes it
+			out.order[i].n = out.args[k] // coerced as the aggregate requires
 		}
 		out.order[i].n = r.text(out.order[i].n)
 	}
@@ -166,8 +167,8 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 	return out
 }
 
-// argumentOf returns which argument of an aggregate is written like an item of its ORDER BY; -1 for
-// none.
+// argumentOf returns the index of an aggregate's argument that is written like an item of its ORDER
+// BY, -1 for none.
 func argumentOf(e *ast.FuncCall, item int) int {
 	return slices.IndexFunc(e.Args,
 		func(a ast.Expr) bool { return ast.Equal(a, e.OrderBy[item].Expr) })
@@ -208,7 +209,7 @@ func (r *resolver) window(w *ast.Window) *window {
 	return out
 }
 
-// frameBound resolves an offset: a number of rows, or a distance in the order of a range.
+// frameBound resolves an offset: a number of rows, or a distance in the order of a RANGE.
 func (r *resolver) frameBound(f *ast.Frame, e ast.Expr, w *window) node {
 	if e == nil {
 		return nil
@@ -228,7 +229,7 @@ func (r *resolver) frameBound(f *ast.Frame, e ast.Expr, w *window) node {
 	return n
 }
 
-// sortKey gives a key its direction: NULLs are larger than every value.
+// sortKey returns the sort key of an ORDER BY item. NULLs are larger than every value.
 func (r *resolver) sortKey(n node, it ast.OrderItem) sortKey {
 	k := sortKey{n: n, desc: it.Desc, nullsFirst: it.Desc}
 	if it.NullsFirst != nil {

@@ -38,7 +38,7 @@ func (r *resolver) tableExpr(te ast.TableExpr) any {
 	return &relation{}
 }
 
-// enter makes an entry known to the names of its query.
+// enter adds an entry to those that the names of its query refer to.
 func (r *resolver) enter(te ast.TableExpr, rel *relation) {
 	r.tables[te] = rel
 	r.scope.own[te] = true
@@ -61,7 +61,7 @@ func (r *resolver) enter(te ast.TableExpr, rel *relation) {
 	}
 }
 
-// unique gives names that were there before a number.
+// unique adds a number to names that occur before.
 func unique(names []string) []string {
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -112,7 +112,7 @@ func (r *resolver) join(j *ast.Join) any {
 	return out
 }
 
-// columnsOf are the names that an entry of FROM brings into sight, merged ones once.
+// columnsOf returns the names of the columns of an entry of FROM, merged columns once.
 func columnsOf(item any) []string {
 	switch it := item.(type) {
 	case *relation:

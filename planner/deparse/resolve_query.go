@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// queryScope is what the resolver knows of the query that it is in.
+// queryScope is the state of the query that the resolver is in.
 type queryScope struct {
 	outer *queryScope
 	own   map[ast.TableExpr]bool // entries of this query's FROM
@@ -19,7 +19,7 @@ type queryScope struct {
 // query resolves a query of its own, or one in an expression or in FROM.
 func (r *resolver) query(q *ast.Select) *query { return r.queryOf(q, nil) }
 
-// queryOf resolves a query whose columns shall have types, unless that is nil.
+// queryOf resolves a query whose columns must have the types want, unless that is nil.
 func (r *resolver) queryOf(q *ast.Select, want []*types.Type) *query {
 	out := &query{}
 	for _, res := range r.results(q) {
@@ -51,7 +51,7 @@ func (r *resolver) queryOf(q *ast.Select, want []*types.Type) *query {
 	return out
 }
 
-// results are the columns of a query; a recursive one has them in its first term.
+// results returns the columns of a query; those of a recursive query are in its first term.
 func (r *resolver) results(body ast.QueryBody) []bind.ResultNote {
 	if res, ok := r.notes.Results[body]; ok {
 		return res
@@ -65,7 +65,7 @@ func (r *resolver) results(body ast.QueryBody) []bind.ResultNote {
 	return nil
 }
 
-// wanted are the types of a set operation's columns.
+// wanted returns the types of a set operation's columns.
 func (r *resolver) wanted(body ast.QueryBody, want []*types.Type) []*types.Type {
 	if want != nil {
 		return want
@@ -159,8 +159,8 @@ func allUnknown(nodes []node) bool {
 	return true
 }
 
-// core resolves SELECT without what belongs to the whole query. want are the types that a set
-// operation asks of its columns.
+// core resolves a SELECT without the clauses of the whole query. want are the types that a set
+// operation requires of its columns.
 func (r *resolver) core(q *query, c *ast.SelectCore, want []*types.Type) *core {
 	out := &core{distinct: c.Distinct || len(c.DistinctOn) > 0}
 	for _, te := range c.From {
@@ -187,7 +187,7 @@ func (r *resolver) core(q *query, c *ast.SelectCore, want []*types.Type) *core {
 	return out
 }
 
-// targets resolves an entry of the select list: a star is several.
+// targets resolves an entry of the select list. A star becomes several targets.
 func (r *resolver) targets(q *query, c *core, it ast.SelectItem, want []*types.Type) {
 	if cols, ok := r.notes.Stars[it.Expr]; ok {
 		for _, col := range cols {
@@ -212,8 +212,8 @@ func (r *resolver) resultName(q *query, i int, otherwise string) string {
 	return otherwise
 }
 
-// targetOf resolves an item of ORDER BY, GROUP BY or DISTINCT ON: the number or, unless the binder
-// found a column of FROM, the name of a result column, else an expression.
+// targetOf resolves an item of ORDER BY, GROUP BY or DISTINCT ON: the number of a result column, or
+// its name unless the binder found a column of FROM, or else an expression.
 func (r *resolver) targetOf(c *core, e ast.Expr) node {
 	switch e := e.(type) {
 	case *ast.Literal:
@@ -258,7 +258,7 @@ func (r *resolver) groupItem(c *core, it ast.GroupItem) groupItem {
 	return out
 }
 
-// groupExprs resolves group expressions; a list in parentheses is several.
+// groupExprs resolves group expressions. A list in parentheses is several expressions.
 func (r *resolver) groupExprs(c *core, es []ast.Expr) []node {
 	out := []node{}
 	for _, e := range es {
@@ -278,7 +278,7 @@ func (r *resolver) orderTargets(out *query, q *ast.Select) {
 	}
 }
 
-// orderResults resolves ORDER BY of a set operation or of VALUES: by result columns.
+// orderResults resolves ORDER BY of a set operation or of VALUES, whose items are result columns.
 func (r *resolver) orderResults(out *query, q *ast.Select) {
 	for _, it := range q.OrderBy {
 		k := r.sortKey(nil, it)
@@ -297,7 +297,7 @@ func (r *resolver) orderResults(out *query, q *ast.Select) {
 	}
 }
 
-// locks resolves FOR UPDATE and its like: without OF it is of every entry of FROM.
+// locks resolves FOR UPDATE and the like. Without OF it applies to every entry of FROM.
 func (r *resolver) locks(out *query, q *ast.Select) {
 	for _, l := range q.Locking {
 		for _, rel := range r.scope.rels {
@@ -313,7 +313,7 @@ func (r *resolver) locks(out *query, q *ast.Select) {
 	}
 }
 
-// subqueryExpr resolves the expressions that have a query in them.
+// subqueryExpr resolves expressions that contain a query.
 func (r *resolver) subqueryExpr(e ast.Expr) node {
 	out := &subquery{t: types.TBool}
 	switch e := e.(type) {
@@ -350,7 +350,7 @@ func (r *resolver) subqueryExpr(e ast.Expr) node {
 	return out
 }
 
-// compareRowsOf resolves the left side of IN, ANY or ALL and the query on the right.
+// compareRowsOf resolves the left side of IN, ANY or ALL and the query on the right side.
 func (r *resolver) compareRowsOf(out *subquery, op string, left ast.Expr, q *ast.Select) {
 	out.op, out.query = op, r.query(q)
 	lefts := []ast.Expr{left}
@@ -370,7 +370,7 @@ func (r *resolver) compareRowsOf(out *subquery, op string, left ast.Expr, q *ast
 	}
 }
 
-// rowSubquery is a comparison of a row with the one row of a query.
+// rowSubquery resolves a comparison of a row with the single row of a query.
 func (r *resolver) rowSubquery(op string, left *ast.Row, sub *ast.Subquery) node {
 	out := &subquery{t: types.TBool, kind: scalarSub}
 	r.compareRowsOf(out, op, left, sub.Query)

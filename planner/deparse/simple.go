@@ -2,8 +2,8 @@ package deparse
 
 import "strings"
 
-// isSimple reports whether n needs no parentheses of its own as a part of parent. It serves pretty
-// printing, and knows the precedence of + - * / % only.
+// isSimple reports whether n needs no parentheses as a part of parent. It is for pretty printing,
+// and knows only the precedence of + - * / %.
 func isSimple(n, parent node) bool {
 	switch n := n.(type) {
 	case *column, *wholeRow, *constant, *keyword, *call, *special, *arrayExpr, *rowExpr, *subscript,
@@ -28,7 +28,8 @@ func isSimple(n, parent node) bool {
 	return false
 }
 
-// delimits reports whether a node separates its parts from each other, or binds looser than any.
+// delimits reports whether a node separates its parts from each other, or has a lower precedence
+// than any of them.
 func delimits(parent node) bool {
 	switch p := parent.(type) {
 	case *logic, *subscript, *arrayExpr, *rowExpr, *special, *caseExpr:
@@ -39,8 +40,7 @@ func delimits(parent node) bool {
 	return false
 }
 
-// bindsTighter reports whether an arithmetic operator within another one can do without
-// parentheses.
+// bindsTighter reports whether an arithmetic operator within another needs no parentheses.
 func bindsTighter(n, outer *operator) bool {
 	high := func(o *operator) (bool, bool) {
 		if o.left == nil || len(o.op) != 1 || !strings.Contains("+-*/%", o.op) {
