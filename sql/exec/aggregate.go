@@ -113,31 +113,20 @@ func (a *aggregate) Close() error {
 	return a.child.Close()
 }
 
+func (a *aggregate) take(ctx context.Context, b *types.Batch) error {
+	a.run.ctx = ctx
+	for _, g := range a.groupings {
+		if err := g.take(b); err != nil {
+			return err
+		}
+	}
+	return a.account()
+}
+
 // consume reads the input into the states.
 func (a *aggregate) consume(ctx context.Context) error {
-	for {
-		b, err := a.child.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		if b.Rows() == 0 {
-			continue
-		}
-		a.run.ctx = ctx
-		for _, g := range a.groupings {
-			if err := g.take(b); err != nil {
-				return err
-			}
-		}
-		if err := a.account(); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := eachBatch(ctx, a.child, a.take); err != nil {
+		return err
 	}
 	a.run.ctx = ctx
 	for _, g := range a.groupings {

@@ -58,3 +58,22 @@ func closeAll(ops ...operator) error {
 	}
 	return first
 }
+
+// eachBatch calls fn with each batch of an operator that has rows, to its end.
+func eachBatch(ctx context.Context, op operator,
+	fn func(context.Context, *types.Batch) error) error {
+	for {
+		b, err := op.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if b.Rows() > 0 {
+			if err := fn(ctx, b); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}

@@ -29,11 +29,7 @@ func (r *run) buildApply(n *physical.Apply) (operator, error) {
 	default:
 		return nil, sqlerr.Unsupported(0, n.Kind.String()+" lateral join")
 	}
-	left, err := r.build(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := r.build(n.Right)
+	left, right, err := r.buildBoth(n.Left, n.Right)
 	if err != nil {
 		return nil, err
 	}

@@ -103,3 +103,12 @@ func (r *run) buildAll(ns []physical.Node) ([]operator, error) {
 	}
 	return ops, nil
 }
+
+// buildBoth builds the two sides of a join or set operation.
+func (r *run) buildBoth(left, right physical.Node) (l, rt operator, err error) {
+	if l, err = r.build(left); err != nil {
+		return nil, nil, err
+	}
+	rt, err = r.build(right)
+	return l, rt, err
+}

@@ -16,16 +16,9 @@ func singleScan(n physical.Node) *physical.Scan {
 		switch t := n.(type) {
 		case *physical.Scan:
 			return t
-		case *physical.Filter:
-			n = t.Child
-		case *physical.Project:
-			n = t.Child
-		case *physical.Limit:
-			n = t.Child
-		case *physical.Sort:
-			n = t.Child
-		case *physical.LockRows:
-			n = t.Child
+		case *physical.Filter, *physical.Project, *physical.Limit, *physical.Sort,
+			*physical.LockRows:
+			n = n.Children()[0]
 		default:
 			return nil
 		}

@@ -52,11 +52,7 @@ type hashJoin struct {
 }
 
 func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
-	left, err := r.build(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := r.build(n.Right)
+	left, right, err := r.buildBoth(n.Left, n.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -115,21 +111,8 @@ func (j *hashJoin) Close() error {
 
 // build reads the right side.
 func (j *hashJoin) build(ctx context.Context) error {
-	for {
-		b, err := j.right.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		j.run.ctx = ctx
-		if err := j.addRight(b); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := eachBatch(ctx, j.right, j.addRight); err != nil {
+		return err
 	}
 	j.built = true
 	j.match.rights = j.store.cols
@@ -137,7 +120,8 @@ func (j *hashJoin) build(ctx context.Context) error {
 	return nil
 }
 
-func (j *hashJoin) addRight(b *types.Batch) (err error) {
+func (j *hashJoin) addRight(ctx context.Context, b *types.Batch) (err error) {
+	j.run.ctx = ctx
 	sel := selection(b)
 	j.rows += len(sel)
 	if j.vecs, err = j.run.evalKeys(j.rightKeys, b, j.vecs); err != nil {

@@ -77,25 +77,6 @@ func (i *insert) all(ctx context.Context) error {
 	return i.run.storeThen(ctx, i.child, i.batch)
 }
 
-// eachBatch calls fn with each batch of an operator.
-func eachBatch(ctx context.Context, op operator,
-	fn func(context.Context, *types.Batch) error) error {
-	for {
-		b, err := op.Next(ctx)
-		if err != nil || b == nil {
-			return err
-		}
-		if b.Rows() > 0 {
-			if err := fn(ctx, b); err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-}
-
 // storeThen reads an operator to its end, and then calls fn with the rows in batches.
 func (r *run) storeThen(ctx context.Context, op operator,
 	fn func(context.Context, *types.Batch) error) error {

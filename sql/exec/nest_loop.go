@@ -29,11 +29,7 @@ type nestLoop struct {
 }
 
 func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
-	left, err := r.build(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := r.build(n.Right)
+	left, right, err := r.buildBoth(n.Left, n.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -90,34 +86,25 @@ func (j *nestLoop) Close() error {
 }
 
 func (j *nestLoop) build(ctx context.Context) error {
-	for {
-		b, err := j.right.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		if err := j.store.addBatch(b); err != nil {
-			return err
-		}
-		if j.keys != nil {
-			j.run.ctx = ctx
-			if j.vecs, err = j.run.evalKeys(j.rightKeys, b, j.vecs); err != nil {
-				return err
-			}
-			if err := j.keys.add(j.vecs, selection(b)); err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := eachBatch(ctx, j.right, j.addRight); err != nil {
+		return err
 	}
 	j.built = true
 	j.match.rights = j.store.cols
 	j.match.expectRight(j.store.len)
 	return nil
+}
+
+func (j *nestLoop) addRight(ctx context.Context, b *types.Batch) error {
+	err := j.store.addBatch(b)
+	if err != nil || j.keys == nil {
+		return err
+	}
+	j.run.ctx = ctx
+	if j.vecs, err = j.run.evalKeys(j.rightKeys, b, j.vecs); err != nil {
+		return err
+	}
+	return j.keys.add(j.vecs, selection(b))
 }
 
 func (j *nestLoop) Next(ctx context.Context) (*types.Batch, error) {

@@ -22,11 +22,7 @@ type setOp struct {
 }
 
 func (r *run) buildSetOp(n *physical.SetOp) (operator, error) {
-	left, err := r.build(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := r.build(n.Right)
+	left, right, err := r.buildBoth(n.Left, n.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -49,40 +45,26 @@ func (s *setOp) Close() error {
 	return closeAll(s.left, s.right)
 }
 
-func (s *setOp) build(ctx context.Context) error {
-	for {
-		b, err := s.right.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			s.built = true
-			return nil
-		}
-		if s.found, err = s.table.add(b.Cols, selection(b), s.found); err != nil {
-			return err
-		}
-		s.extend()
-		for _, n := range s.found {
-			s.counts[n]++
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+// count adds rows of the right side.
+func (s *setOp) count(_ context.Context, b *types.Batch) (err error) {
+	if s.found, err = s.table.add(b.Cols, selection(b), s.found); err != nil {
+		return err
 	}
-}
-
-func (s *setOp) extend() {
 	for len(s.counts) < s.table.len() {
 		s.counts = append(s.counts, 0)
 	}
+	for _, n := range s.found {
+		s.counts[n]++
+	}
+	return nil
 }
 
 func (s *setOp) Next(ctx context.Context) (*types.Batch, error) {
 	if !s.built {
-		if err := s.build(ctx); err != nil {
+		if err := eachBatch(ctx, s.right, s.count); err != nil {
 			return nil, err
 		}
+		s.built = true
 	}
 	for {
 		b, err := s.left.Next(ctx)

@@ -96,21 +96,8 @@ func (s *sorter) read(ctx context.Context) error {
 			s.bound = d.I
 		}
 	}
-	for {
-		b, err := s.child.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		s.run.ctx = ctx
-		if err := s.take(b); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := eachBatch(ctx, s.child, s.take); err != nil {
+		return err
 	}
 	s.sorted = sortRows(s.orderKeys(), s.store.len)
 	if s.bound >= 0 && int64(len(s.sorted)) > s.bound {
@@ -124,7 +111,8 @@ func (s *sorter) read(ctx context.Context) error {
 const slack = 4 * types.BatchSize
 
 // take stores the rows of a batch with their computed keys.
-func (s *sorter) take(b *types.Batch) error {
+func (s *sorter) take(ctx context.Context, b *types.Batch) error {
+	s.run.ctx = ctx
 	s.vecs = append(s.vecs[:0], b.Cols[:s.width]...)
 	for i, p := range s.progs {
 		if s.from[i] < s.width {

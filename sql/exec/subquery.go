@@ -168,15 +168,8 @@ func (s *subquery) collect(ctx context.Context, r *run) error {
 	if s.sq.Hashed() {
 		return s.collectKeys(ctx, r, columnTypes(node))
 	}
-	for {
-		b, err := s.op.Next(ctx)
-		if err != nil || b == nil {
-			return err
-		}
-		if err := s.rows.addBatch(b); err != nil {
-			return err
-		}
-	}
+	return eachBatch(ctx, s.op,
+		func(_ context.Context, b *types.Batch) error { return s.rows.addBatch(b) })
 }
 
 // quantified compares left with the rows: ANY is TRUE if it is for some row, else NULL if it is for

@@ -20,27 +20,21 @@ func (s *subquery) collectKeys(ctx context.Context, r *run, ts []*types.Type) er
 	}
 	s.probe = types.NewBatchCap(left, 1)
 	var live []int32
-	for {
-		b, err := s.op.Next(ctx)
-		if err != nil || b == nil {
-			return err
-		}
+	return eachBatch(ctx, s.op, func(_ context.Context, b *types.Batch) (err error) {
 		rows := selection(b)
 		live = withoutNulls(b.Cols, rows, live)
 		if s.found, err = s.keys.add(b.Cols, live, s.found); err != nil {
 			return err
 		}
 		if len(live) == len(rows) || len(ts) == 1 && s.rows.len > 0 {
-			continue
+			return nil
 		}
 		rows = withNulls(b.Cols, rows)
 		if len(ts) == 1 {
 			rows = rows[:1]
 		}
-		if err := s.rows.add(b.Cols, rows); err != nil {
-			return err
-		}
-	}
+		return s.rows.add(b.Cols, rows)
+	})
 }
 
 // withNulls lists the rows of sel that have a NULL among cols.
