@@ -9,60 +9,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// int1r makes a function from an operation on the integer form of a date, time or timestamp.
-func int1r(op func(x int64) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].I)
-		return types.NewInt(r), err
-	}
-}
-
-func int2r(op func(x, y int64) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].I, a[1].I)
-		return types.NewInt(r), err
-	}
-}
-
-func iv1(op func(types.IntervalValue) (types.IntervalValue, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].Iv)
-		return types.NewInterval(r), err
-	}
-}
-
-func iv2(op func(x, y types.IntervalValue) (types.IntervalValue, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].Iv, a[1].Iv)
-		return types.NewInterval(r), err
-	}
-}
-
-// intIv makes a function from timestamp ± interval.
-func intIv(op func(x int64, iv types.IntervalValue) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].I, a[1].Iv)
-		return types.NewInt(r), err
-	}
-}
-
-// intIvZone makes a function from timestamptz ± interval, whose days and months are those of the
-// session's time zone.
-func intIvZone(op func(x int64, iv types.IntervalValue, loc *time.Location) (int64, error)) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].I, a[1].Iv, location(rt))
-		return types.NewInt(r), err
-	}
-}
-
-// intsIv makes a function from the difference of two timestamps.
-func intsIv(op func(x, y int64) (types.IntervalValue, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].I, a[1].I)
-		return types.NewInterval(r), err
-	}
-}
-
 // swapped returns a function of two arguments that exchanges them.
 func swapped(fn scalar) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -82,54 +28,41 @@ func dateIv(op func(int64, types.IntervalValue) (int64, error)) scalar {
 	}
 }
 
-func noError(op func(int64, types.IntervalValue) int64) func(int64, types.IntervalValue) (int64,
-	error) {
-	return func(x int64, iv types.IntervalValue) (int64, error) { return op(x, iv), nil }
-}
-
 func datetimeOperators() []def {
-	timePlus, timeMinus := intIv(noError(types.TimePlusInterval)),
-		intIv(noError(types.TimeMinusInterval))
-	ivTimes := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.IntervalMul(a[0].Iv, a[1].F)
-		return types.NewInterval(r), err
-	}
+	timePlus, timeMinus := sure2(types.TimePlusInterval), sure2(types.TimeMinusInterval)
+	ivTimes := lift2(types.IntervalMul)
 	return []def{
 		f("+(date,interval) timestamp", dateIv(types.TimestampPlusInterval)),
-		f("+(date,int4) date", int2r(types.DatePlusDays)),
-		f("+(timestamptz,interval) timestamptz", intIvZone(types.TimestampTZPlusInterval)).stable(),
-		f("+(interval,interval) interval", iv2(types.IntervalAdd)),
-		f("+(date,time) timestamp", int2r(types.DatePlusTime)),
-		f("+(time,date) timestamp", swapped(int2r(types.DatePlusTime))),
+		f("+(date,int4) date", lift2(types.DatePlusDays)),
+		f("+(timestamptz,interval) timestamptz", zoned2(types.TimestampTZPlusInterval)).stable(),
+		f("+(interval,interval) interval", lift2(types.IntervalAdd)),
+		f("+(date,time) timestamp", lift2(types.DatePlusTime)),
+		f("+(time,date) timestamp", swapped(lift2(types.DatePlusTime))),
 		f("+(time,interval) time", timePlus),
 		f("+(interval,time) time", swapped(timePlus)),
-		f("+(timestamp,interval) timestamp", intIv(types.TimestampPlusInterval)),
+		f("+(timestamp,interval) timestamp", lift2(types.TimestampPlusInterval)),
 		f("+(interval,date) timestamp", swapped(dateIv(types.TimestampPlusInterval))),
-		f("+(interval,timestamp) timestamp", swapped(intIv(types.TimestampPlusInterval))),
+		f("+(interval,timestamp) timestamp", swapped(lift2(types.TimestampPlusInterval))),
 		f("+(interval,timestamptz) timestamptz",
-			swapped(intIvZone(types.TimestampTZPlusInterval))).stable(),
-		f("+(int4,date) date", swapped(int2r(types.DatePlusDays))),
+			swapped(zoned2(types.TimestampTZPlusInterval))).stable(),
+		f("+(int4,date) date", swapped(lift2(types.DatePlusDays))),
 		f("-(date,interval) timestamp", dateIv(types.TimestampMinusInterval)),
-		f("-(date,date) int4", int2r(types.DateDiff)),
-		f("-(date,int4) date", int2r(types.DateMinusDays)),
-		f("-(timestamptz,timestamptz) interval", intsIv(types.TimestampDiff)),
+		f("-(date,date) int4", lift2(types.DateDiff)),
+		f("-(date,int4) date", lift2(types.DateMinusDays)),
+		f("-(timestamptz,timestamptz) interval", lift2(types.TimestampDiff)),
 		f("-(timestamptz,interval) timestamptz",
-			intIvZone(types.TimestampTZMinusInterval)).stable(),
-		f("-(interval) interval", iv1(types.IntervalNeg)),
-		f("-(interval,interval) interval", iv2(types.IntervalSub)),
-		f("-(time,time) interval", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.NewInterval(types.IntervalValue{Micros: a[0].I - a[1].I}), nil
-		}),
+			zoned2(types.TimestampTZMinusInterval)).stable(),
+		f("-(interval) interval", lift1(types.IntervalNeg)),
+		f("-(interval,interval) interval", lift2(types.IntervalSub)),
+		f("-(time,time) interval", sure2(func(x, y int64) types.IntervalValue {
+			return types.IntervalValue{Micros: x - y}
+		})),
 		f("-(time,interval) time", timeMinus),
-		f("-(timestamp,timestamp) interval", intsIv(types.TimestampDiff)),
-		f("-(timestamp,interval) timestamp", intIv(types.TimestampMinusInterval)),
+		f("-(timestamp,timestamp) interval", lift2(types.TimestampDiff)),
+		f("-(timestamp,interval) timestamp", lift2(types.TimestampMinusInterval)),
 		f("*(interval,float8) interval", ivTimes),
 		f("*(float8,interval) interval", swapped(ivTimes)),
-		f("/(interval,float8) interval",
-			func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-				r, err := types.IntervalDiv(a[0].Iv, a[1].F)
-				return types.NewInterval(r), err
-			}),
+		f("/(interval,float8) interval", lift2(types.IntervalDiv)),
 	}
 }
 
@@ -160,15 +93,8 @@ var datetimeFunctions = []def{
 		return types.NewString(time.Now().In(location(rt)).Format("Mon Jan 02 15:04:05.000000 " +
 			"2006 MST")), nil
 	}).volatile(),
-	f("localtimestamp() timestamp", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		r, err := localMoment(rt)
-		return types.NewInt(r), err
-	}).stable(),
-	f("localtimestamp(int4) timestamp",
-		rounded(func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-			r, err := localMoment(rt)
-			return types.NewInt(r), err
-		})).stable(),
+	f("localtimestamp() timestamp", localTimestamp).stable(),
+	f("localtimestamp(int4) timestamp", rounded(localTimestamp)).stable(),
 	f("current_date() date", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		r, err := localMoment(rt)
 		return types.NewInt(types.TimestampToDate(r)), err
@@ -176,16 +102,8 @@ var datetimeFunctions = []def{
 	f("localtime() time", localTime).stable(),
 	f("localtime(int4) time", rounded(localTime)).stable(),
 
-	f("date_trunc(text,timestamp) timestamp",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.TruncTimestamp(a[0].S, a[1].I)
-			return types.NewInt(r), err
-		}),
-	f("date_trunc(text,timestamptz) timestamptz",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.TruncTimestampTZ(a[0].S, a[1].I, location(rt))
-			return types.NewInt(r), err
-		}).stable(),
+	f("date_trunc(text,timestamp) timestamp", lift2(types.TruncTimestamp)),
+	f("date_trunc(text,timestamptz) timestamptz", zoned2(types.TruncTimestampTZ)).stable(),
 	f("date_trunc(text,timestamptz,text) timestamptz",
 		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			zone, err := types.ParseZone(a[2].S)
@@ -195,11 +113,7 @@ var datetimeFunctions = []def{
 			r, err := types.TruncTimestampTZ(a[0].S, a[1].I, zone.Location)
 			return types.NewInt(r), err
 		}).stable(),
-	f("date_trunc(text,interval) interval",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.TruncInterval(a[0].S, a[1].Iv)
-			return types.NewInterval(r), err
-		}),
+	f("date_trunc(text,interval) interval", lift2(types.TruncInterval)),
 	f("extract(text,date) numeric", extract("date")), f("date_part(text,date) float8",
 		datePart("date")),
 	f("extract(text,time) numeric", extract("time")), f("date_part(text,time) float8",
@@ -211,12 +125,8 @@ var datetimeFunctions = []def{
 	f("extract(text,interval) numeric", extract("interval")),
 	f("date_part(text,interval) float8", datePart("interval")),
 
-	f("age(timestamp,timestamp) interval", intsIv(types.TimestampAge)),
-	f("age(timestamptz,timestamptz) interval",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.TimestampTZAge(a[0].I, a[1].I, location(rt))
-			return types.NewInterval(r), err
-		}).stable(),
+	f("age(timestamp,timestamp) interval", lift2(types.TimestampAge)),
+	f("age(timestamptz,timestamptz) interval", zoned2(types.TimestampTZAge)).stable(),
 	f("age(timestamp) interval", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		today, err := midnight(rt)
 		if err != nil {
@@ -236,27 +146,17 @@ var datetimeFunctions = []def{
 		r, err := types.TimestampTZAge(today, a[0].I, location(rt))
 		return types.NewInterval(r), err
 	}).stable(),
-	f("date_bin(interval,timestamp,timestamp) timestamp", dateBin),
-	f("date_bin(interval,timestamptz,timestamptz) timestamptz", dateBin),
-	f("isfinite(date) bool", finite), f("isfinite(timestamp) bool",
-		finite), f("isfinite(timestamptz) bool", finite),
-	f("isfinite(interval) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-		return types.NewBool(true), nil
-	}),
-	f("justify_days(interval) interval", iv1(types.JustifyDays)),
-	f("justify_hours(interval) interval", iv1(types.JustifyHours)),
-	f("justify_interval(interval) interval", iv1(types.JustifyInterval)),
+	f("date_bin(interval,timestamp,timestamp) timestamp", lift3(types.DateBin)),
+	f("date_bin(interval,timestamptz,timestamptz) timestamptz", lift3(types.DateBin)),
+	f("isfinite(date) bool", finite), f("isfinite(timestamp) bool", finite),
+	f("isfinite(timestamptz) bool", finite),
+	f("isfinite(interval) bool", sure1(func(types.IntervalValue) bool { return true })),
+	f("justify_days(interval) interval", lift1(types.JustifyDays)),
+	f("justify_hours(interval) interval", lift1(types.JustifyHours)),
+	f("justify_interval(interval) interval", lift1(types.JustifyInterval)),
 
-	f("make_date(int4,int4,int4) date",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.MakeDate(a[0].I, a[1].I, a[2].I)
-			return types.NewInt(r), err
-		}),
-	f("make_time(int4,int4,float8) time",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.MakeTime(a[0].I, a[1].I, a[2].F)
-			return types.NewInt(r), err
-		}),
+	f("make_date(int4,int4,int4) date", lift3(types.MakeDate)),
+	f("make_time(int4,int4,float8) time", lift3(types.MakeTime)),
 	f("make_timestamp(int4,int4,int4,int4,int4,float8) timestamp", makeTimestamp),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -277,36 +177,22 @@ var datetimeFunctions = []def{
 	f("make_interval(int4,int4,int4,int4,int4) interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4,int4,int4) interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4,int4,int4,float8) interval", makeInterval),
-	f("to_timestamp(float8) timestamptz",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.TimestampFromUnix(a[0].F)
-			return types.NewInt(r), err
-		}),
+	f("to_timestamp(float8) timestamptz", lift1(types.TimestampFromUnix)),
 
 	f("timezone(text,timestamptz) timestamp", atZone(types.Zone.ToLocal)),
 	f("timezone(text,timestamp) timestamptz", atZone(types.Zone.ToUTC)),
 	f("timezone(interval,timestamptz) timestamp", atIntervalZone(types.Zone.ToLocal)),
 	f("timezone(interval,timestamp) timestamptz", atIntervalZone(types.Zone.ToUTC)),
 
-	f("date(timestamp) date", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewInt(types.TimestampToDate(a[0].I)), nil
-	}),
+	f("date(timestamp) date", sure1(types.TimestampToDate)),
 	f("date(timestamptz) date", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := types.UTCToLocal(a[0].I, location(rt))
 		return types.NewInt(types.TimestampToDate(r)), err
 	}).stable(),
-	f("timestamp(date) timestamp", int1r(types.DateToTimestamp)),
-	f("timestamp(date,time) timestamp", int2r(types.DatePlusTime)),
-	f("timestamp(timestamptz) timestamp",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.UTCToLocal(a[0].I, location(rt))
-			return types.NewInt(r), err
-		}).stable(),
-	f("timestamptz(timestamp) timestamptz",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.LocalToUTC(a[0].I, location(rt))
-			return types.NewInt(r), err
-		}).stable(),
+	f("timestamp(date) timestamp", lift1(types.DateToTimestamp)),
+	f("timestamp(date,time) timestamp", lift2(types.DatePlusTime)),
+	f("timestamp(timestamptz) timestamp", zoned1(types.UTCToLocal)).stable(),
+	f("timestamptz(timestamp) timestamptz", zoned1(types.LocalToUTC)).stable(),
 	n("overlaps(timestamp,timestamp,timestamp,timestamp) bool", overlaps),
 	n("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", overlaps),
 	n("overlaps(time,time,time,time) bool", overlaps),
@@ -355,6 +241,11 @@ func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, erro
 		}
 		return overlaps(rt, periods)
 	}
+}
+
+func localTimestamp(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+	r, err := localMoment(rt)
+	return types.NewInt(r), err
 }
 
 func localTime(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
@@ -419,14 +310,7 @@ func datePart(kind string) scalar {
 	}
 }
 
-func dateBin(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	r, err := types.DateBin(a[0].Iv, a[1].I, a[2].I)
-	return types.NewInt(r), err
-}
-
-func finite(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return types.NewBool(!types.IsInfinite(a[0].I)), nil
-}
+var finite = sure1(func(moment int64) bool { return !types.IsInfinite(moment) })
 
 func makeTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	r, err := types.MakeTimestamp(a[0].I, a[1].I, a[2].I, a[3].I, a[4].I, a[5].F)

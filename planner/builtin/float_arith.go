@@ -89,13 +89,6 @@ func round32(op floatOp) floatOp {
 	}
 }
 
-func floatScalar(op floatOp) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].F, a[1].F)
-		return types.NewFloat(r), err
-	}
-}
-
 func floatVec(op floatOp) vector {
 	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		x, y, o := a[0].F, a[1].F, out.F
@@ -119,32 +112,19 @@ func floatOperators() []def {
 	for _, o := range ops {
 		for _, pair := range []string{"(float8,float8) float8", "(float4,float8) float8",
 			"(float8,float4) float8"} {
-			out = append(out, v(o.name+pair, floatScalar(o.op), floatVec(o.op)))
+			out = append(out, v(o.name+pair, lift2(o.op), floatVec(o.op)))
 		}
-		out = append(out, f(o.name+"(float4,float4) float4", floatScalar(round32(o.op))))
+		out = append(out, f(o.name+"(float4,float4) float4", lift2(round32(o.op))))
 	}
-	neg := func(_ *expr.Runtime, a []types.Datum) (types.Datum,
-		error) {
-		return types.NewFloat(-a[0].F), nil
-	}
-	abs := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewFloat(math.Abs(a[0].F)), nil
-	}
+	neg, abs := sure1(func(x float64) float64 { return -x }), sure1(math.Abs)
 	for _, t := range []string{"float4", "float8"} {
 		out = append(out, f("-("+t+") "+t, neg), f("+("+t+") "+t, same), f("@("+t+") "+t, abs))
 	}
 	return append(out,
-		f("^(float8,float8) float8", floatScalar(powFloat)),
-		f("|/(float8) float8", float1(sqrtFloat)),
+		f("^(float8,float8) float8", lift2(powFloat)),
+		f("|/(float8) float8", lift1(sqrtFloat)),
 		f("||/(float8) float8",
-			float1(func(x float64) (float64, error) { return math.Cbrt(x), nil })))
-}
-
-func float1(op func(float64) (float64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].F)
-		return types.NewFloat(r), err
-	}
+			lift1(func(x float64) (float64, error) { return math.Cbrt(x), nil })))
 }
 
 func sqrtFloat(x float64) (float64, error) {

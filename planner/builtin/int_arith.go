@@ -134,11 +134,6 @@ func divVec(lo, hi int64) vector {
 	}
 }
 
-func modScalar(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	r, err := modInt(a[0].I, a[1].I)
-	return types.NewInt(r), err
-}
-
 func modVec(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 	x, y, o := a[0].I, a[1].I, out.I
 	for _, i := range sel {
@@ -208,26 +203,18 @@ func intOperators() []def {
 		t := names[i]
 		sig, lo, hi := "("+t+","+t+") "+t, los[i], his[i]
 		out = append(out,
-			v("%"+sig, modScalar, modVec),
-			f("&"+sig, bitScalar(func(x, y int64) int64 { return x & y })),
-			f("|"+sig, bitScalar(func(x, y int64) int64 { return x | y })),
-			f("#"+sig, bitScalar(func(x, y int64) int64 { return x ^ y })),
+			v("%"+sig, lift2(modInt), modVec),
+			f("&"+sig, sure2(func(x, y int64) int64 { return x & y })),
+			f("|"+sig, sure2(func(x, y int64) int64 { return x | y })),
+			f("#"+sig, sure2(func(x, y int64) int64 { return x ^ y })),
 			f("<<("+t+",int4) "+t, shift(i, true)),
 			f(">>("+t+",int4) "+t, shift(i, false)),
-			f("~("+t+") "+t, func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-				return types.NewInt(^a[0].I), nil
-			}),
+			f("~("+t+") "+t, sure1(func(x int64) int64 { return ^x })),
 			f("+("+t+") "+t, same),
 			v("-("+t+") "+t, negScalar(lo, hi), negVec(lo, hi)),
 			f("@("+t+") "+t, absInt(lo, hi)))
 	}
 	return out
-}
-
-func bitScalar(op func(x, y int64) int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewInt(op(a[0].I, a[1].I)), nil
-	}
 }
 
 // shift is << or >> on the integer type of a width. As on the machines on which PostgreSQL runs,

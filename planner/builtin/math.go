@@ -12,16 +12,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// plain makes a function from a float operation that cannot fail.
-func plain(op func(float64) float64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewFloat(op(a[0].F)), nil
-	}
-}
-
 // finiteInput makes a trigonometric function, which is undefined at infinity.
 func finiteInput(op func(float64) float64) scalar {
-	return float1(func(x float64) (float64, error) {
+	return lift1(func(x float64) (float64, error) {
 		if math.IsInf(x, 0) {
 			return 0, errInputRange()
 		}
@@ -31,7 +24,7 @@ func finiteInput(op func(float64) float64) scalar {
 
 // within makes a function that is defined on [lo, hi].
 func within(lo, hi float64, op func(float64) float64) scalar {
-	return float1(func(x float64) (float64, error) {
+	return lift1(func(x float64) (float64, error) {
 		if x < lo || x > hi {
 			return 0, errInputRange()
 		}
@@ -52,7 +45,7 @@ func errLogNegative() error {
 }
 
 func logFloat(op func(float64) float64) scalar {
-	return float1(func(x float64) (float64, error) {
+	return lift1(func(x float64) (float64, error) {
 		switch {
 		case x == 0:
 			return 0, errLogZero()
@@ -65,7 +58,7 @@ func logFloat(op func(float64) float64) scalar {
 
 // checked makes a function whose result must be finite if its argument is.
 func checked(op func(float64) float64) scalar {
-	return float1(func(x float64) (float64, error) {
+	return lift1(func(x float64) (float64, error) {
 		r := op(x)
 		return r, checkFloat(r, math.IsInf(x, 0), true)
 	})
@@ -91,7 +84,7 @@ func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
 func mathFunctions() []def {
 	out := []def{
 		f("abs(numeric) numeric", dec1(total(types.NumericAbs))),
-		f("abs(float8) float8", plain(math.Abs)), f("abs(float4) float4", plain(math.Abs)),
+		f("abs(float8) float8", sure1(math.Abs)), f("abs(float4) float4", sure1(math.Abs)),
 		f("numeric_inc(numeric) numeric", dec1(func(d *apd.Decimal) (*apd.Decimal, error) {
 			return types.NumericAdd(d, types.NumericFromInt(1))
 		})),
@@ -101,7 +94,7 @@ func mathFunctions() []def {
 			}
 			return types.NewDecimal(types.NumericFromInt(int64(types.NumericSign(a[0].Dec)))), nil
 		}),
-		f("sign(float8) float8", plain(func(x float64) float64 {
+		f("sign(float8) float8", sure1(func(x float64) float64 {
 			switch {
 			case x > 0:
 				return 1
@@ -112,24 +105,24 @@ func mathFunctions() []def {
 		})),
 		f("round(numeric) numeric", numericScale(types.NumericRound)),
 		f("round(numeric,int4) numeric", numericScale(types.NumericRound)),
-		f("round(float8) float8", plain(math.RoundToEven)),
+		f("round(float8) float8", sure1(math.RoundToEven)),
 		f("trunc(numeric) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(numeric,int4) numeric", numericScale(types.NumericTrunc)),
-		f("trunc(float8) float8", plain(math.Trunc)),
+		f("trunc(float8) float8", sure1(math.Trunc)),
 		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)), f("sqrt(float8) float8",
-			float1(sqrtFloat)),
-		f("cbrt(float8) float8", plain(math.Cbrt)),
+			lift1(sqrtFloat)),
+		f("cbrt(float8) float8", sure1(math.Cbrt)),
 		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)), f("exp(float8) float8",
-			float1(expFloat)),
+			lift1(expFloat)),
 		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)), f("ln(float8) float8",
 			logFloat(math.Log)),
 		f("log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
 		f("power(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
-		f("power(float8,float8) float8", floatScalar(powFloat)),
+		f("power(float8,float8) float8", lift2(powFloat)),
 		f("pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
-		f("pow(float8,float8) float8", floatScalar(powFloat)),
-		f("mod(int2,int2) int2", modScalar), f("mod(int4,int4) int4",
-			modScalar), f("mod(int8,int8) int8", modScalar),
+		f("pow(float8,float8) float8", lift2(powFloat)),
+		f("mod(int2,int2) int2", lift2(modInt)), f("mod(int4,int4) int4",
+			lift2(modInt)), f("mod(int8,int8) int8", lift2(modInt)),
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
 		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
 		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8",
@@ -166,21 +159,15 @@ func mathFunctions() []def {
 	}
 	for _, name := range []string{"ceil", "ceiling"} {
 		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericCeil)),
-			f(name+"(float8) float8", plain(math.Ceil)))
+			f(name+"(float8) float8", sure1(math.Ceil)))
 	}
 	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)),
-		f("floor(float8) float8", plain(math.Floor)))
+		f("floor(float8) float8", sure1(math.Floor)))
 	for _, name := range []string{"log", "log10"} {
 		out = append(out, f(name+"(numeric) numeric", dec1Ticking(types.NumericLog10)),
 			f(name+"(float8) float8", logFloat(math.Log10)))
 	}
 	return append(out, trigonometry...)
-}
-
-func float2(op func(x, y float64) float64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewFloat(op(a[0].F, a[1].F)), nil
-	}
 }
 
 func decimalInt(op func(*apd.Decimal) int) scalar {

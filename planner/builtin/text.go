@@ -96,13 +96,6 @@ func askLarge(rt *expr.Runtime, n int) error {
 	return askText(rt, n)
 }
 
-// strInt makes a function from one text to an integer.
-func strInt(op func(string) int) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewInt(int64(op(a[0].S))), nil
-	}
-}
-
 func perCharacterVec(op func(string) string) vector {
 	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		for _, i := range sel {
@@ -116,33 +109,34 @@ func perCharacterVec(op func(string) string) vector {
 	}
 }
 
-func byteLen(s string) int { return len(s) }
+func byteLen(s string) int64 { return int64(len(s)) }
+func bitLen(s string) int64  { return 8 * byteLen(s) }
 
 var textFunctions = []def{
 	v("length(text) int4", characters, charactersVec),
 	f("length(bpchar) int4", characters),
-	f("length(bytea) int4", strInt(byteLen)),
+	f("length(bytea) int4", sure1(byteLen)),
 	f("char_length(text) int4", characters),
 	f("char_length(bpchar) int4", characters),
 	f("character_length(text) int4", characters),
 	f("character_length(bpchar) int4", characters),
-	f("octet_length(text) int4", strInt(byteLen)),
-	f("octet_length(bytea) int4", strInt(byteLen)),
+	f("octet_length(text) int4", sure1(byteLen)),
+	f("octet_length(bytea) int4", sure1(byteLen)),
 	f("octet_length(bpchar) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(int64(len(padded(rt.ArgTypes[0], a[0].S)))), nil
 	}),
-	f("bit_length(text) int4", strInt(func(s string) int { return 8 * len(s) })),
-	f("bit_length(bytea) int4", strInt(func(s string) int { return 8 * len(s) })),
+	f("bit_length(text) int4", sure1(bitLen)),
+	f("bit_length(bytea) int4", sure1(bitLen)),
 	v("lower(text) text", perCharacter(strings.ToLower), perCharacterVec(strings.ToLower)),
 	v("upper(text) text", perCharacter(strings.ToUpper), perCharacterVec(strings.ToUpper)),
 	f("initcap(text) text", initcap),
 	f("reverse(text) text", reverse),
-	f("ascii(text) int4", strInt(func(s string) int {
+	f("ascii(text) int4", sure1(func(s string) int64 {
 		if s == "" {
 			return 0
 		}
 		r, _ := utf8.DecodeRuneInString(s)
-		return int(r)
+		return int64(r)
 	})),
 	f("chr(int4) text", chr),
 	f("md5(text) text", hashText(md5.New, hex.EncodeToString)),
@@ -151,12 +145,8 @@ var textFunctions = []def{
 	f("sha256(bytea) bytea", hashText(sha256.New, rawSum)),
 	f("sha384(bytea) bytea", hashText(sha512.New384, rawSum)),
 	f("sha512(bytea) bytea", hashText(sha512.New, rawSum)),
-	f("to_hex(int4) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewString(strconv.FormatUint(uint64(uint32(a[0].I)), 16)), nil
-	}),
-	f("to_hex(int8) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewString(strconv.FormatUint(uint64(a[0].I), 16)), nil
-	}),
+	f("to_hex(int4) text", sure1(func(n int64) string { return hexadecimal(uint64(uint32(n))) })),
+	f("to_hex(int8) text", sure1(func(n int64) string { return hexadecimal(uint64(n)) })),
 	f("repeat(text,int4) text", repeat),
 	f("replace(text,text,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if a[1].S == "" {
@@ -293,9 +283,9 @@ func padded(t *types.Type, s string) string {
 	return s
 }
 
-func startsWith(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return types.NewBool(strings.HasPrefix(a[0].S, a[1].S)), nil
-}
+var startsWith = sure2(strings.HasPrefix)
+
+func hexadecimal(n uint64) string { return strconv.FormatUint(n, 16) }
 
 func initcap(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	inWord := false

@@ -8,10 +8,10 @@ var trigonometry = []def{
 	f("cot(float8) float8", finiteInput(func(x float64) float64 { return 1 / math.Tan(x) })),
 	f("asin(float8) float8", within(-1, 1, math.Asin)), f("acos(float8) float8",
 		within(-1, 1, math.Acos)),
-	f("atan(float8) float8", plain(math.Atan)), f("atan2(float8,float8) float8",
-		float2(math.Atan2)),
-	f("sinh(float8) float8", plain(math.Sinh)), f("cosh(float8) float8", plain(math.Cosh)),
-	f("tanh(float8) float8", plain(math.Tanh)), f("asinh(float8) float8", plain(math.Asinh)),
+	f("atan(float8) float8", sure1(math.Atan)), f("atan2(float8,float8) float8",
+		sure2(math.Atan2)),
+	f("sinh(float8) float8", sure1(math.Sinh)), f("cosh(float8) float8", sure1(math.Cosh)),
+	f("tanh(float8) float8", sure1(math.Tanh)), f("asinh(float8) float8", sure1(math.Asinh)),
 	f("acosh(float8) float8", within(1, math.Inf(1), math.Acosh)),
 	f("atanh(float8) float8", within(-1, 1, math.Atanh)),
 	f("sind(float8) float8", finiteInput(sinDegrees)), f("cosd(float8) float8",
@@ -20,10 +20,10 @@ var trigonometry = []def{
 		finiteInput(cotDegrees)),
 	f("asind(float8) float8", within(-1, 1, asinDegrees)), f("acosd(float8) float8",
 		within(-1, 1, acosDegrees)),
-	f("atand(float8) float8", plain(
+	f("atand(float8) float8", sure1(
 		func(x float64) float64 { return math.Atan(x) / atanOne * 45 })),
 	f("atan2d(float8,float8) float8",
-		float2(func(y, x float64) float64 { return math.Atan2(y, x) / atanOne * 45 })),
+		sure2(func(y, x float64) float64 { return math.Atan2(y, x) / atanOne * 45 })),
 }
 
 // radiansPerDegree is a variable, so that products with it are rounded at run time, as for any
