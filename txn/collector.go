@@ -111,30 +111,30 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 	return s.CollectSpan(ctx, kv.Span{}, nil)
 }
 
-// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told,
-// if not nil, is called now and then with what was done so far.
-func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats,
-	error) {
+// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else.
+// report, if not nil, is called now and then with what was done so far.
+func (s *Store) CollectSpan(ctx context.Context, span kv.Span,
+	report func(gc.Stats)) (gc.Stats, error) {
 	if s.peers == nil {
-		return s.collectOnce(ctx, span, told)
+		return s.collectOnce(ctx, span, report)
 	}
 	s.pass.Lock() // one raise at a time
 	defer s.pass.Unlock()
-	stats, err := s.collectOnce(ctx, span, told)
+	stats, err := s.collectOnce(ctx, span, report)
 	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
 		return stats, err // the claim is the background's, or that of the dead
 	}
 	return stats, errors.Join(err, s.peers.ReleaseClaim(ctx))
 }
 
-func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats,
-	error) {
+func (s *Store) collectOnce(ctx context.Context, span kv.Span,
+	report func(gc.Stats)) (gc.Stats, error) {
 	safepoint, err := s.raiseSafepoint(ctx)
 	if err != nil {
 		return gc.Stats{}, err
 	}
 	pass := gc.NewPassOver(safepoint, span)
-	pass.Tell(told)
+	pass.OnProgress(report)
 	err = s.settleAlone(ctx, func() error { return pass.Settle(ctx, s.engine, settler{s}) })
 	if err == nil {
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)

@@ -15,13 +15,13 @@ const (
 	recordsPerUpdate = 4096
 )
 
-// stepRows bounds what a pass at once looks at in one snapshot.
+// stepRows bounds the rows that a pass in one go reads in one snapshot.
 const stepRows = 50_000
 
 // A piece of the store is dense with dropped versions when at least denseRecords were dropped
-// there, and denseShare times as many as are left. Then readers pass more marks of dropped versions
-// than rows until the engine rewrites what it keeps of the piece, so it is asked to
-// (kv.RangeCompacter).
+// there, and denseShare times as many as are left. Readers then step over more marks of dropped
+// versions than rows, until the engine rewrites what it keeps of the piece. So the engine is asked
+// to do that (kv.RangeCompacter).
 const (
 	denseRecords = 4096
 	denseShare   = 4
@@ -57,7 +57,7 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 		return err
 	}
 	p.Stats.Passed += walked.Rows
-	p.tell()
+	p.progress()
 	piece := kv.Span{Start: rows.Start, End: walked.Next}
 	if walked.Next == nil {
 		piece.End = rows.End
@@ -69,8 +69,8 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 	return p.compact(ctx, e, piece, c.dropped >= denseRecords && c.dropped >= denseShare*kept)
 }
 
-// compact gathers neighbouring pieces that are dense, and has the engine rewrite them together:
-// once one comes that is not dense, or lies apart, or none comes any more.
+// compact gathers neighbouring pieces that are dense. It has the engine rewrite them together as
+// soon as a piece is not dense, or does not follow the last one, or is the last of the pass.
 func (p *Pass) compact(ctx context.Context, e kv.Engine, piece kv.Span, dense bool) error {
 	switch {
 	case !dense:
@@ -138,7 +138,7 @@ func (c *collector) flush(ctx context.Context) error {
 		return err
 	})
 	c.count(len(c.rows), dropped)
-	c.p.tell()
+	c.p.progress()
 	c.rows, c.records = c.rows[:0], 0
 	return err
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Whoever drops a span of user keys as a whole writes one key, in the transaction that takes away
-// what led to the span: an entry in the list of dropped spans. The collector deletes the span,
-// locks, records and values, once nobody can need any of it:
+// A transaction that drops a span of user keys as a whole writes one key, an entry in the list of
+// dropped spans, and takes away what led to the span. The collector deletes the span, locks,
+// records and values, once no transaction can need any of it:
 //
 //   - The safepoint has passed the entry's commit_ts. So no transaction is left that may read what
-//     the span held: those at or above the safepoint do not know the way to it any more. And none
-//     is left that may write there: a writer that came by the old way started below the drop, and
-//     fails, for it validates what the drop has written.
+//     the span held: those at or above the safepoint know no way to it. And none is left that may
+//     write there: a writer that found the old way started below the drop, and fails, because it
+//     validates what the drop has written.
 //   - Every lock below the safepoint is settled, in the whole store. A primary in the span may
 //     decide secondaries elsewhere, and its record goes with the span; so those must have become
-//     records first. The locks in the span are settled too: late prewrites of those who failed.
+//     records first. The locks in the span are settled too: they are late prewrites of transactions
+//     that failed.
 //
-// An entry goes when a later pass finds its span empty. Until then every pass deletes what it
-// finds, so a crash between any two steps, and a write that an engine applies late, leave nothing
-// for good.
+// An entry is removed when a later pass finds its span empty. Until then every pass deletes what it
+// finds there. So neither a crash between any two steps nor a write that an engine applies late
+// leaves anything for good.
 //
 //	user key                          value
 //	00 'd' 'r' 'o' 'p' start of span  01, end of span

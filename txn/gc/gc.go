@@ -1,10 +1,10 @@
 // Package gc is the collector: below a safepoint it settles every lock and then drops the versions
-// that no reader at or above the safepoint can see (PERCOLATOR's paper leaves this to Bigtable).
+// that no reader at or above the safepoint can see. (Percolator leaves this to Bigtable.)
 //
 // It owns one pass over the store, at once or in steps of so many rows, and the cell that has the
-// safepoint and the claim of the process that collects (safepoint.go). When passes run, and where
-// the safepoint is, is the transaction store's affair: a running transaction holds it at or below
-// its start_ts.
+// safepoint and the claim of the process that collects (safepoint.go). When a pass runs, and at
+// which safepoint, is decided by the transaction store: a running transaction holds the safepoint
+// at or below its start_ts.
 //
 // A span of keys that was dropped as a whole is deleted as a whole (dropped.go).
 //
@@ -30,13 +30,13 @@ import (
 )
 
 // Settler settles a lock whose transaction started below the safepoint, and perhaps some of those
-// that follow it. It returns their number, and the last key of which it knows that neither this nor
-// any before it, from the lock on, is locked any more by a transaction below the safepoint.
+// that follow it. It returns their number and the last of the keys, from the lock's on, that no
+// transaction below the safepoint has locked any more.
 type Settler interface {
 	Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error)
 }
 
-// Stats say what a pass did.
+// Stats are what a pass did.
 type Stats struct {
 	Safepoint tso.Timestamp
 	Locks     int // settled
@@ -53,7 +53,7 @@ type Pass struct {
 	Stats   Stats
 	rest    []kv.Span // of rows, in which versions are still to be dropped
 	settled bool
-	told    func(Stats) // nil: nobody asks
+	report  func(Stats) // nil: progress is not reported
 	// of rows, the last ones that were looked at: most of their versions were dropped
 	dense *kv.Span
 
@@ -71,12 +71,13 @@ func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
 	return &Pass{Stats: Stats{Safepoint: safepoint}, rest: []kv.Span{mvcc.RowSpan(span)}}
 }
 
-// Tell calls told now and then with what the pass has done so far, from its own goroutine.
-func (p *Pass) Tell(told func(Stats)) { p.told = told }
+// OnProgress makes the pass call report now and then with what it has done so far, from its own
+// goroutine.
+func (p *Pass) OnProgress(report func(Stats)) { p.report = report }
 
-func (p *Pass) tell() {
-	if p.told != nil {
-		p.told(p.Stats)
+func (p *Pass) progress() {
+	if p.report != nil {
+		p.report(p.Stats)
 	}
 }
 
@@ -133,9 +134,10 @@ func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint ts
 	return SettleEach(ctx, e, settler, func(l mvcc.Lock) bool { return l.StartTS < safepoint })
 }
 
-// SettleEach settles every lock that is wanted, and returns their number. It looks for each in a
-// new snapshot, behind what was settled before: in an older one it would ask the settler for locks
-// that are gone by now, of the neighbours of an earlier one or of those that others have settled.
+// SettleEach settles every lock for which wanted holds, and returns their number. It looks for each
+// in a new snapshot, behind what was settled before. An older snapshot would still show locks that
+// are gone: neighbours that the settler settled along with an earlier one, and locks that other
+// transactions have settled.
 func SettleEach(ctx context.Context, e kv.Engine, settler Settler,
 	want func(mvcc.Lock) bool) (n int, err error) {
 	for from := (kv.Span{}); ; {

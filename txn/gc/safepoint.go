@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ErrClaimed says that a session of another process collects.
+// ErrClaimed is returned while a session of another process collects.
 var ErrClaimed = errors.New("gc: another process collects")
 
 // safepointKey is the cell of the store that has the safepoint.
@@ -120,7 +120,7 @@ func Release(ctx context.Context, r kv.Reader, b *kv.Batch, session uint64) erro
 	return nil
 }
 
-// SafepointError says that a reader asked for a time whose versions may have been collected.
+// SafepointError is returned to a reader at a timestamp whose versions may have been collected.
 type SafepointError struct {
 	StartTS, Safepoint tso.Timestamp
 }

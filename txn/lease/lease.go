@@ -1,6 +1,6 @@
-// Package lease keeps the sessions of those who own locks: one record in the store for each Store
-// that runs transactions on it, with the end of its lease (Percolator, §2.2, end, has a token in
-// Chubby for this). Such a session has nothing to do with the session of a client.
+// Package lease keeps the sessions that own locks: one record in the store for each Store that runs
+// transactions on it, with the end of its lease (Percolator, §2.2, end, has a token in Chubby for
+// this). Such a session has nothing to do with the session of a client.
 //
 // It owns the records and the steps on them. When they are written, and what follows from a
 // session's end, is for package shared.
@@ -30,7 +30,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ErrEnded says that the session's record is gone, or its lease past.
+// ErrEnded is returned for a session whose record is gone, or whose lease has expired.
 var ErrEnded = errors.New("the owner's session has ended")
 
 // Record is what the store knows of a session.

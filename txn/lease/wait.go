@@ -13,8 +13,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Wait is what a session publishes of a transaction that waits, for the wait-for graph of all who
-// share a store. It has a cell of its own, which stays as it is while the wait goes on:
+// Wait is what a session publishes of a transaction that waits, for the wait-for graph of all
+// processes that share a store. It has a cell of its own, which stays as it is while the wait goes
+// on:
 //
 //	m wait/<start_ts, 16 hexadecimal digits>/<id, 16 hexadecimal digits>
 //	  format 1, flags (01 searches, 02 stored), owner (8 bytes), uvarint from, mode (1 byte),
@@ -26,11 +27,11 @@ type Wait struct {
 	ID uint64
 	// Owner is the session.
 	Owner uint64
-	// From is the publication (Record.Published) from which on each one means that the waiter has
-	// looked once more, and found others in the way.
+	// From is a number of publications (Record.Published). Each one from it on means that the
+	// waiter has checked once more, and found other transactions in the way.
 	From uint64
-	// Searches reports whether the waiter looks for cycles, and gives in if it is the youngest of
-	// one.
+	// Searches reports whether the waiter searches for cycles, and is the victim if it is the
+	// youngest of one.
 	Searches bool
 	// Key, Mode, Client and Statement describe the wait; Mode is of package rowlock, None of a wait
 	// for the lock of a commit. Place is the waiter's place in the queue of the row, zero for none.
@@ -39,9 +40,9 @@ type Wait struct {
 	Place     tso.Timestamp
 	Client    uint64
 	Statement string
-	// Stored reports whether the blockers are to be read in the store: those who hold the key, or
-	// queue for it. Of a wait in the memory of a process they are listed, as far as they wait
-	// themselves.
+	// Stored reports whether the blockers are to be read in the store: the transactions that hold
+	// the key, or queue for it. For a wait in the memory of a process they are listed here, as far
+	// as they wait themselves.
 	Stored   bool
 	Blockers []tso.Timestamp
 }
@@ -83,7 +84,7 @@ func (w *Wait) Cell() []byte {
 	return out
 }
 
-// waitReader takes an encoding apart; bad reports whether it was none.
+// waitReader decodes a cell; bad reports that it could not be decoded.
 type waitReader struct {
 	rest []byte
 	bad  bool
@@ -92,7 +93,7 @@ type waitReader struct {
 func (r *waitReader) bytes(n uint64) []byte {
 	if r.bad || n > uint64(len(r.rest)) {
 		r.bad = true
-		return make([]byte, min(n, 8)) // of a number, at most, which nobody will believe
+		return make([]byte, min(n, 8)) // zeroes, at most for one number: the cell is refused
 	}
 	out := r.rest[:n:n]
 	r.rest = r.rest[n:]
@@ -136,7 +137,7 @@ func decodeWait(key, value []byte) (w Wait, err error) {
 	return w, nil
 }
 
-// Waits looks up who waits in one state of the store.
+// Waits looks up the waits of transactions in one state of the store.
 type Waits struct {
 	it kv.Iterator
 	// from is where the last look-up ended: there is no wait between it and the iterator's key.

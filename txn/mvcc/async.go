@@ -58,7 +58,7 @@ func PrewriteAsync(
 	return max(highest, p.MinCommitTS), nil
 }
 
-// LocksStatus says what the locks of an async transaction on some of its keys tell of its status.
+// LocksStatus is what the locks of an async transaction on some of its keys show of its status.
 type LocksStatus struct {
 	// CommitTS is set when one of them has become a write record.
 	CommitTS tso.Timestamp
@@ -71,8 +71,8 @@ type LocksStatus struct {
 }
 
 // CheckLocks looks at the rows of an async transaction. If a lock is missing and decide is set, it
-// writes a protected rollback record in its place: from then on not all of them can ever be down.
-// It stops at the first row that tells the status.
+// writes a protected rollback record in its place: from then on not all locks can ever be there. It
+// stops at the first row that shows the status.
 func CheckLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte,
 	decide bool,

@@ -43,9 +43,8 @@ func Commit(
 	return nil
 }
 
-// CommitKnown does what Commit does, for a caller who knows without looking that the transaction's
-// locks on the mutations' keys are there as it prewrote them, and that none of them asks for a
-// higher commit_ts.
+// CommitKnown does what Commit does, without reading. Requires: the transaction's locks on the
+// mutations' keys are there as it prewrote them, and none of them asks for a higher commit_ts.
 func CommitKnown(b *kv.Batch, startTS, commitTS tso.Timestamp, muts []Mutation) {
 	s := newStep(nil, b)
 	defer s.end()

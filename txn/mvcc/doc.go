@@ -3,9 +3,9 @@
 // a batch.
 //
 // It owns the encoding of keys, locks and write records, the steps, and reading at a timestamp. It
-// keeps no state and starts nothing: when a step runs, against whom, and what to do with its error
-// is for package txn. Steps run inside kv.Engine.Update on the rows that they are given, so each is
-// atomic, and an engine that is shared by several processes needs nothing more.
+// keeps no state and starts nothing: package txn decides when a step runs, on which transaction,
+// and what its error means. Steps run inside kv.Engine.Update on the rows that they are given, so
+// each is atomic, and an engine that is shared by several processes needs nothing more.
 //
 // # Columns
 //
@@ -13,10 +13,11 @@
 //	d       row, ^start_ts          the value, when it is longer than ShortValueMax
 //	l       row                     Lock: kind, start_ts, primary, time to live, short value
 //	m       name                    the store's own cells: the oracle's mark, the safepoint,
-//	                                the sessions of those who own locks
+//	                                the sessions that own locks
 //	n       row, observer, start_ts Notification: an observer has perhaps not seen the row
-//	r       row, rank, start_ts     RowHolder: who has a row lock, on a shared store; or, with its
-//	                                place before start_ts, who queues for one (row_lock_cell.go)
+//	r       row, rank, start_ts     RowHolder: a transaction that has a row lock, on a shared
+//	                                store; or, with its place before start_ts, one that queues for
+//	                                a row lock (row_lock_cell.go)
 //	w       row, ^commit_ts         Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort
@@ -36,10 +37,10 @@
 //	CheckStatus    what became of a transaction; decide if its owner
 //	               is dead; push a living one above a reader             status.go
 //	Heartbeat      extend the primary's time to live                     status.go
-//	Resolve        roll another transaction's locks forward or back               resolve.go
-//	PrewriteAsync, CheckLocks      locks that commit by themselves, and what
-//	               they tell a resolver                                  async.go
-//	LockRow, UnlockRows            row locks that others can see           row_lock.go
+//	Resolve        roll another transaction's locks forward or back     resolve.go
+//	PrewriteAsync, CheckLocks      locks that commit by themselves, and the
+//	               status that a resolver finds in them                  async.go
+//	LockRow, UnlockRows            row locks in the store                row_lock.go
 //	ConvertRowLocks                before a prewrite, which replaces them  row_lock.go
 //	CheckOnePhase, WriteOnePhase   prewrite's checks, then the records   one_phase.go
 //	Acknowledge    remove the notifications that an observer has seen     notify.go

@@ -9,8 +9,8 @@ import (
 )
 
 // Occupied returns the spans of the engine's keys that hold anything of a span of user keys: one
-// for each column that does. The write column comes first, so that whoever deletes them in this
-// order leaves no record without the value that it points to.
+// for each column that does. The write column comes first: deleted in this order, no record is ever
+// without the value that it points to.
 func Occupied(ctx context.Context, r kv.Reader, span kv.Span) (occupied []kv.Span, err error) {
 	for _, family := range []byte{familyWrite, familyData, familyLock, familyRowLock,
 		familyNotify} {

@@ -7,11 +7,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// LockedError says that a key is locked by a transaction whose status is not known here.
+// LockedError is returned for a key that is locked by a transaction whose status is not known here.
 type LockedError struct {
 	Key []byte
-	// Lock is the key's. Whoever has asked its primary adds what that tells of client and
-	// statement.
+	// Lock is the key's. A resolver that has asked its primary adds client and statement from
+	// there.
 	Lock Lock
 }
 
@@ -24,7 +24,8 @@ func (e *LockedError) Error() string {
 		holder, e.Lock.Primary)
 }
 
-// Holder tells in words for whom and for what the lock is held, as far as it says so.
+// Holder describes in words for which client and statement the lock is held, as far as they are
+// known.
 func (l *Lock) Holder() string {
 	var parts []string
 	if l.Owner != 0 {
@@ -39,7 +40,7 @@ func (l *Lock) Holder() string {
 	return strings.Join(parts, ", ")
 }
 
-// WriteConflictError says that another transaction wrote the key after this one started.
+// WriteConflictError is returned for a key that another transaction wrote after this one started.
 type WriteConflictError struct {
 	Key        []byte
 	StartTS    tso.Timestamp // of the transaction that lost
@@ -52,14 +53,14 @@ func (e *WriteConflictError) Error() string {
 		e.ConflictTS)
 }
 
-// AlreadyExistsError says that a key which had to be absent has a value.
+// AlreadyExistsError is returned for a key that had to be absent and has a value.
 type AlreadyExistsError struct {
 	Key []byte
 }
 
 func (e *AlreadyExistsError) Error() string { return fmt.Sprintf("key %q already exists", e.Key) }
 
-// RolledBackError says that the transaction was rolled back, by itself or by a resolver.
+// RolledBackError is returned for a transaction that was rolled back, by itself or by a resolver.
 type RolledBackError struct {
 	Key     []byte
 	StartTS tso.Timestamp
@@ -69,7 +70,8 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("transaction %s is rolled back (key %q)", e.StartTS, e.Key)
 }
 
-// CommittedError says that the transaction is committed, so it cannot be rolled back or prewritten.
+// CommittedError is returned for a transaction that is committed, so that it cannot be rolled back
+// or prewritten.
 type CommittedError struct {
 	StartTS, CommitTS tso.Timestamp
 }
@@ -78,7 +80,8 @@ func (e *CommittedError) Error() string {
 	return fmt.Sprintf("transaction %s is committed at %s", e.StartTS, e.CommitTS)
 }
 
-// CommitTooEarlyError says that a reader pushed the lowest commit timestamp above the one offered.
+// CommitTooEarlyError is returned for a commit_ts below the lowest one that a reader has pushed the
+// transaction to.
 type CommitTooEarlyError struct {
 	CommitTS, MinCommitTS tso.Timestamp
 }

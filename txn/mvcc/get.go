@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ReadParams say at which timestamp to read, and what the reader knows about locks.
+// ReadParams are the timestamp at which to read, and what the reader knows about locks.
 type ReadParams struct {
 	StartTS tso.Timestamp
 	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
@@ -18,8 +18,7 @@ type ReadParams struct {
 	// zero for one that was rolled back. What such a one has locked is read as if its lock were a
 	// record already.
 	Decided map[tso.Timestamp]tso.Timestamp
-	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern
-	// here.
+	// Own, if not zero, is the start_ts of the reader's own locks, which are passed over.
 	Own tso.Timestamp
 	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
 	NoLocks bool
@@ -109,8 +108,8 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 	return nil, v.point.Err()
 }
 
-// checkLock looks at the key's lock. shown says that the lock stands for the version that the
-// reader sees, whose value is nil when the key was deleted.
+// checkLock looks at the key's lock. shown reports that the lock is the version that the reader
+// sees, whose value is nil when the key was deleted.
 func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool,
 	err error) {
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
@@ -129,10 +128,10 @@ func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value [
 	return value, true, err
 }
 
-// passes decides about a lock that a reader meets. It is *LockedError when the reader has to know
-// more of its transaction; shown says that the transaction is known to have committed at or below
-// the read timestamp: then no version of the key is newer, for whoever writes the next one settles
-// the lock first.
+// passes decides about a lock that a reader meets. It returns *LockedError when the reader has to
+// learn the status of the lock's transaction. shown reports that the transaction is known to have
+// committed at or below the read timestamp. Then no version of the key is newer, because a writer
+// of the next one settles the lock first.
 func (p *ReadParams) passes(key []byte, l *Lock) (shown bool, err error) {
 	if commitTS, known := p.Decided[l.StartTS]; known {
 		below := commitTS != 0 && commitTS <= p.StartTS
@@ -153,7 +152,7 @@ func (v *View) lockValue(ctx context.Context, row []byte, l *Lock) ([]byte, erro
 		&Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
 }
 
-// errNoData is a write record that points at nothing.
+// errNoData is the error of a write record that points at nothing.
 var errNoData = errors.New("mvcc: a write record has no data")
 
 // valueOf returns the value of a put: inlined, or from the data column.

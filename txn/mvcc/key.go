@@ -16,7 +16,7 @@ const (
 	familyMeta byte = 'm' // name            → the store's own cells: high-water mark, safepoint
 	// row, observer, start_ts → Notification: the observer has perhaps not seen the row (notify.go)
 	familyNotify byte = 'n'
-	// row, qualifier  → RowHolder: who holds a row lock, or queues (row_lock_cell.go)
+	// row, qualifier  → RowHolder: a row lock, or a place in its queue (row_lock_cell.go)
 	familyRowLock byte = 'r'
 	familyWrite   byte = 'w' // row, ^commit_ts → Write
 )

@@ -52,30 +52,30 @@ type Lock struct {
 	// readers push it above their own start_ts instead of waiting. With Async it is on every lock,
 	// set once, and commit_ts is the highest of them.
 	MinCommitTS tso.Timestamp
-	// Deciding, on the primary, says that the owner is about to draw commit_ts and to validate what
-	// it has read: readers at or above MinCommitTS wait, and push no more.
+	// Deciding, on the primary, is set while the owner draws commit_ts and validates what it has
+	// read: readers at or above MinCommitTS wait, and push no more.
 	Deciding bool
-	// Async says that the transaction is committed as soon as all its locks are down. Secondaries,
-	// on the primary, are the user keys of the others.
+	// Async is set for a transaction that is committed as soon as all its locks are there.
+	// Secondaries, on the primary, are the user keys of the others.
 	Async       bool
 	Secondaries [][]byte
-	// Owner is the session (package session) that wrote the lock; zero when it did not say, and
-	// then the time to live alone decides whether it lives.
+	// Owner is the session (package lease) that wrote the lock. Zero is no session: then the time
+	// to live alone decides whether the owner lives.
 	Owner uint64
-	// Client and Statement, on the primary, are for whoever wants to know whom he waits for: the
+	// Client and Statement, on the primary, are shown to clients that wait for the lock: the
 	// owner's client, by the owner's own number for it, and what that runs, at most StatementMax
 	// bytes.
 	Client    uint64
 	Statement string
-	// Seq and Older are for a return to a savepoint, and nobody else's business: the number of the
-	// write in its transaction, and the writes of the key below it that may come back, the newest
-	// first.
+	// Seq and Older are for a return to a savepoint, and mean nothing to other transactions: the
+	// number of the write in its transaction, and the writes of the key below it that may come
+	// back, the newest first.
 	Seq   uint64
 	Older []OlderWrite
 	// Notified reports whether the transaction has notifications on the row (notify.go). What
 	// becomes of the lock becomes of them.
 	Notified bool
-	// Short is the value when it is inlined; HasShort tells an empty one from none.
+	// Short is the value when it is inlined; HasShort distinguishes an empty value from none.
 	Short    []byte
 	HasShort bool
 }
@@ -178,14 +178,14 @@ func (l Lock) clone() Lock {
 	return l
 }
 
-// Expired reports whether the owner has shown no life until now. Oracle time decides.
+// Expired reports whether the time to live is over at the time now, which is the oracle's.
 func (l *Lock) Expired(now tso.Timestamp) bool {
 	return now.Physical() >= l.StartTS.Physical()+int64(l.TTLMillis)
 }
 
-// blocks reports whether a reader at startTS has to know this transaction's status. key is the user
-// key that the lock is on; ignored reports whether the reader already knows that it is not
-// concerned.
+// blocks reports whether a reader at startTS has to know the status of the lock's transaction. key
+// is the user key that the lock is on. ignored has transactions that the reader knows not to
+// concern it.
 func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timestamp]struct{}) bool {
 	if l.Kind == KindLock || l.StartTS > startTS {
 		return false

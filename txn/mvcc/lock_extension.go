@@ -14,17 +14,17 @@ const (
 // StatementMax bounds the text of a statement in a lock, in bytes.
 const StatementMax = 128
 
-// extended reports whether the lock says more than the first format can.
+// extended reports whether the lock has more than fits into the first format.
 func (l *Lock) extended() bool {
-	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || l.Deciding ||
+	return l.Async || l.Owner != 0 || l.named() || l.versioned() || l.Deciding ||
 		l.Notified || len(l.Secondaries) > 0
 }
 
-// versioned reports whether the lock says more than its last write.
+// versioned reports whether the lock has more than its last write.
 func (l *Lock) versioned() bool { return l.Seq != 0 || len(l.Older) > 0 }
 
-// tells reports whether the lock says on whose behalf it was written.
-func (l *Lock) tells() bool { return l.Client != 0 || l.Statement != "" }
+// named reports whether the lock names the client or the statement it was written for.
+func (l *Lock) named() bool { return l.Client != 0 || l.Statement != "" }
 
 // appendExtension appends: flags, uvarint owner, if flagged uvarint client and statement, if
 // flagged uvarint seq, uvarint number of older writes, and of each uvarint seq, kind and value;
@@ -35,7 +35,7 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	if l.Async {
 		flags |= lockAsync
 	}
-	if l.tells() {
+	if l.named() {
 		flags |= lockStatement
 	}
 	if l.versioned() {
@@ -49,7 +49,7 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, l.Owner)
-	if l.tells() {
+	if l.named() {
 		dst = binary.AppendUvarint(dst, l.Client)
 		dst = binary.AppendUvarint(dst, uint64(len(l.Statement)))
 		dst = append(dst, l.Statement...)

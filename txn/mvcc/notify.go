@@ -14,7 +14,7 @@ import (
 // Note is what a write of a key leaves for one of its observers (Percolator, §2.4).
 type Note struct {
 	Observer uint32
-	// Old is the value that the transaction found; HasOld tells an empty one from none.
+	// Old is the value that the transaction found; HasOld distinguishes an empty value from none.
 	Old    []byte
 	HasOld bool
 	// Origin is the commit_ts of the change from outside that led here through other observers, and

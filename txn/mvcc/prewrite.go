@@ -16,16 +16,17 @@ type Mutation struct {
 	Value []byte // of a put
 	// MustNotExist makes a live value of the key an error (unique keys).
 	MustNotExist bool
-	// Unchanged says that the caller knows of no write newer than start_ts, and for a prewrite of
-	// no rollback record of its own transaction either. Nobody looks then.
+	// Unchanged is set when the caller knows of no write newer than start_ts, and for a prewrite
+	// of no rollback record of its own transaction either. The step does not look for them then.
 	Unchanged bool
-	// Unlocked says that the caller knows that nobody has a lock on the key. Nobody looks then.
+	// Unlocked is set when the caller knows that the key is not locked. The step does not look
+	// then.
 	Unlocked bool
-	// Held says that the caller knows which lock the same transaction has on the key, and that
-	// nobody else has been at it. An overwriting prewrite does not look then.
+	// Held is what the caller knows of the lock that the same transaction has on the key, when no
+	// other one has touched it. An overwriting prewrite does not look then.
 	Held Held
-	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if
-	// there is one, and is nothing otherwise.
+	// OwnOnly is set for a mutation that takes an earlier prewrite of the same transaction back,
+	// if there is one, and does nothing otherwise.
 	OwnOnly bool
 	// BaseTS, if not zero, is the timestamp on which the write is based, at or above start_ts: a
 	// statement of READ COMMITTED reads later than its transaction began. Only newer writes
@@ -133,8 +134,8 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams,
 }
 
 // checkOverwrite looks for a live value under the transaction's own lock, where there must be none:
-// the earlier prewrite was perhaps no insert, and was taken back. Nobody else has written since it
-// is down.
+// perhaps the earlier prewrite was no insert, and was taken back. No other transaction has written
+// the key since that prewrite.
 func (s *step) checkOverwrite(ctx context.Context, m *Mutation) error {
 	if !m.MustNotExist {
 		return nil
@@ -212,8 +213,8 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams, notified bool) {
 }
 
 // checkConflict refuses a key that was written after startTS, a transaction that is decided
-// already, and a live value where there must be none. The last looks through records of kinds lock
-// and rollback, which hide what lies below them from no one.
+// already, and a live value where there must be none. The check for a value looks through records
+// of kinds lock and rollback.
 func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Timestamp) error {
 	var refused error
 	base, absent := m.base(startTS), !m.MustNotExist

@@ -11,8 +11,8 @@ import (
 )
 
 // Resolve settles the locks of a decided transaction on the rows: rolled forward when commitTS is
-// not zero, rolled back otherwise. Rows on which it holds no lock are left alone: someone else was
-// quicker.
+// not zero, rolled back otherwise. Rows on which it holds no lock are left alone: they were settled
+// by another resolver.
 func Resolve(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS, commitTS tso.Timestamp, rows [][]byte,
 ) (err error) {

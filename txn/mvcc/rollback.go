@@ -59,9 +59,9 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp,
 }
 
 // recordRollback writes the record and drops the unprotected rollback directly below it, so that a
-// key on which many transactions fail keeps one such record and not a run of them. What the dropped
-// one was there for, stopping a late prewrite of a secondary, is left to the primary's: a lock that
-// still lands here is found to be rolled back by whoever meets it.
+// key on which many transactions fail keeps one such record and not a run of them. The dropped one
+// stopped a late prewrite of a secondary. The primary's record does that too: a transaction that
+// meets a lock which is written late asks the primary, and finds it rolled back.
 func (s *step) recordRollback(ctx context.Context, row []byte, startTS tso.Timestamp,
 	protected bool) error {
 	var below tso.Timestamp

@@ -13,10 +13,11 @@ import (
 )
 
 // The steps of row locks in the store. Each reads the cells of a row's column (row_lock_cell.go)
-// that may stand in its way, and writes its own: neither grows with the number of those that do not
-// exclude it.
+// that may exclude what it wants, and writes its own. So its cost does not grow with the number of
+// cells that exclude nothing.
 
-// RowLockedError says that others hold row locks of a key that exclude what is wanted of it.
+// RowLockedError is returned for a key of which other transactions hold row locks that exclude the
+// wanted one.
 type RowLockedError struct {
 	Key     []byte
 	Holders []RowHolder // those in the way
@@ -39,7 +40,7 @@ type RowRequest struct {
 	Had rowlock.Mode
 	// Since is the timestamp after which a write of the key is of interest.
 	Since tso.Timestamp
-	// Gone reports whether a holder that is in the way is no more; it is removed.
+	// Gone reports whether a holder in the way has ended; its cell is removed then.
 	Gone func(RowHolder) bool
 }
 
@@ -51,10 +52,10 @@ type rowLook struct {
 	others []RowHolder // those in the way; of a queue, the first that came first
 }
 
-// lookAtRow finds for whom a transaction that wants a mode has to wait: holders that exclude it,
-// or, when nobody holds the row, those that came to the queue before. Beside holders that do not
-// exclude it nobody waits, whoever queues, as in package rowlock. It reads no more cells than those
-// in the way, the transaction's own among them, and one.
+// lookAtRow finds the transactions for which one that wants a mode has to wait: holders that
+// exclude the mode, or, when the row has no holder, those that came to the queue before. A request
+// that the holders do not exclude is granted, whatever waits in the queue, as in package rowlock.
+// It reads the cells that are in the way, the transaction's own among them, and one more.
 func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowLook, err error) {
 	weakest := weakestExcluded(q.Mode)
 	isOther := func(h RowHolder) bool {
@@ -100,13 +101,13 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 	return l, err
 }
 
-// LockRow gives a row lock of the key to a transaction, and tells what was written to the key after
-// q.Since. It refuses with *LockedError while another transaction has prewritten the key, and with
-// *RowLockedError while others hold row locks that exclude the mode. A free row goes to the first
-// of its queue. It may be repeated.
+// LockRow gives a row lock of the key to a transaction, and returns the newest write of the key
+// after q.Since. It refuses with *LockedError while another transaction has prewritten the key, and
+// with *RowLockedError while others hold row locks that exclude the mode. A free row goes to the
+// first of its queue. It may be repeated.
 //
-// Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds
-// the earlier (txn: I9).
+// Taking the lock and looking for writes are one step on one row. So of a prewrite of the key and
+// of this step, the later one finds the earlier (txn: I9).
 func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowRequest) (v Version,
 	err error) {
 	if v, err = Newest(ctx, r, key, q.StartTS, q.Since); err != nil {
@@ -132,7 +133,7 @@ func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowReq
 	return v, nil
 }
 
-// takeRowLock writes the cell of a transaction that nobody keeps from the row, in place of those
+// takeRowLock writes the cell of a transaction that has to wait for no other, in place of those
 // that it has there.
 func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
 	mine := q.RowHolder
@@ -201,7 +202,7 @@ func UnlockRows(
 					return err
 				}
 				if !found {
-					continue // somebody took it for one of a dead process
+					continue // a resolver took it for one of a dead process
 				}
 				kept := h
 				kept.Mode = k.Mode
@@ -235,9 +236,9 @@ func DropRowHolders(
 }
 
 // ConvertRowLocks comes before a prewrite of the mutations, in the same update. It refuses with
-// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row
-// locks: the locks that take their place exclude more, and stand until the writes are visible.
-// holds reports whether the transaction may have any.
+// *RowLockedError rows that others have locked, or queue for, and removes the transaction's own row
+// locks: the locks that replace them exclude more, and stay until the writes are visible. holds
+// reports whether the transaction may have any.
 func ConvertRowLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, holds bool,
 	muts []Mutation,
@@ -302,8 +303,8 @@ func Contested(
 }
 
 // Blockers lists the transactions for which one waits that wants a mode of a key, and queues for it
-// at a place, if that is not zero: the one that has a lock of the key, or those in the way of the
-// row lock. With rowlock.None only the former counts.
+// at a place, if that is not zero: the transaction that has a lock of the key, or those whose row
+// locks are in the way. With rowlock.None only the former counts.
 func Blockers(
 	ctx context.Context, r kv.Reader, key []byte, h RowHolder,
 ) (out []tso.Timestamp, err error) {

@@ -16,12 +16,12 @@ import (
 // column.
 type RowHolder struct {
 	StartTS tso.Timestamp
-	// Owner is the session (package session) of the transaction: with it the lock ends.
+	// Owner is the session (package lease) of the transaction: the lock ends with it.
 	Owner uint64
 	Mode  rowlock.Mode
 	// Place is where the transaction queues for the lock (QueueRow); zero of one that holds it.
 	Place tso.Timestamp
-	// Client and Statement are for whoever wants to know whom he waits for, as those of a Lock.
+	// Client and Statement are shown to clients that wait for the lock, as those of a Lock.
 	Client    uint64
 	Statement string
 }
@@ -29,13 +29,13 @@ type RowHolder struct {
 // Queues reports whether the transaction does not hold the lock, but waits for its turn.
 func (h *RowHolder) Queues() bool { return h.Place != 0 }
 
-// lock is the holder as a lock, for whoever shows both.
+// lock returns the holder as a lock, for a view that shows both.
 func (h *RowHolder) lock() *Lock {
 	return &Lock{Kind: KindLock, StartTS: h.StartTS, Owner: h.Owner, Client: h.Client,
 		Statement: h.Statement}
 }
 
-// AsLock shows the holder as a lock of its own.
+// AsLock returns the holder as a lock of its own.
 func (h *RowHolder) AsLock() Lock { return *h.lock() }
 
 // RowModes is a set of modes of a row.
@@ -47,8 +47,9 @@ func (s RowModes) With(m rowlock.Mode) RowModes { return s | 1<<m&^1 }
 func (s RowModes) has(m rowlock.Mode) bool { return s&(1<<m) != 0 }
 
 // The cells of a row are ordered so that those which exclude a mode come first: each mode excludes
-// the stronger ones that a weaker mode excludes, and more. So whoever wants a mode reads from the
-// front up to weakestExcluded, and of ten thousand key share locks a further one reads none.
+// the stronger ones that a weaker mode excludes, and more. So a request for a mode reads from the
+// front up to weakestExcluded: one more key share lock beside ten thousand others reads none of
+// them.
 //
 //	r  row  rank (1 byte)  start_ts (8 bytes)                   a holder; rank 1 … 4
 //	r  row  rank (1 byte)  place (8 bytes)  start_ts (8 bytes)  a place in the queue; rank 11 … 14
@@ -177,7 +178,7 @@ func (s *step) dropRowLock(row []byte, h *RowHolder) {
 }
 
 // RowLocks calls visit with every row lock and place in a queue of a span of user keys: key by key,
-// and of a key the strongest holders first, then those who queue.
+// and of a key the strongest holders first, then the queue.
 func RowLocks(ctx context.Context, r kv.Reader, span kv.Span,
 	visit func(key []byte, h RowHolder) error) error {
 	return rawCells(ctx, r, familySpan(familyRowLock, span), false,

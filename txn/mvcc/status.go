@@ -18,8 +18,8 @@ type StatusParams struct {
 	// primary that is missing.
 	Owner     uint64
 	OwnerDead bool
-	// ReaderTS, if not zero, is the start_ts of a reader who would rather push the commit
-	// timestamp of a living owner above itself than wait for it.
+	// ReaderTS, if not zero, is the start_ts of a reader that pushes the commit timestamp of a
+	// living owner above itself instead of waiting for it.
 	ReaderTS tso.Timestamp
 	// RollBackMissing makes a primary with neither lock nor record rolled back. Set it only when
 	// the lock that led here has expired: the primary's prewrite may still be on its way.

@@ -8,13 +8,13 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Validate refuses when somebody else put or deleted a key of the span since it was read, at the
-// timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes nothing.
-// Locks come first: one that is gone when it is looked for has left its record. noLocks says that
-// there can be none. pause, if not nil, is called every few hundred keys; its error ends the
-// validation.
+// Validate refuses when another transaction has put or deleted a key of the span since it was read,
+// at the timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes
+// nothing. Locks are checked first: one that goes away meanwhile has left its record. noLocks
+// reports that there can be none. pause, if not nil, is called every few hundred keys; its error
+// ends the validation.
 //
-// Requires: the transaction's own locks are all down, or it commits in this very update. Then of
+// Requires: the transaction's own locks are all there, or it commits in this very update. Then of
 // two transactions of which each writes what the other validates, at least one is refused.
 func Validate(
 	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool,
@@ -68,7 +68,7 @@ func Validate(
 	return it.Err()
 }
 
-// walk looks up from a long way through keys now and then.
+// walk calls a function every few hundred keys of a long way.
 type walk struct {
 	ctx   context.Context
 	pause func() error

@@ -19,7 +19,7 @@ type Write struct {
 	StartTS tso.Timestamp
 	// Protected marks a rollback that decided a transaction: it is kept when others are collapsed.
 	Protected bool
-	// Short is the value when it is inlined; HasShort tells an empty one from none.
+	// Short is the value when it is inlined; HasShort distinguishes an empty value from none.
 	Short    []byte
 	HasShort bool
 }

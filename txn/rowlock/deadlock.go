@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// ErrNotAvailable answers a request that does not want to wait and would have to.
+// ErrNotAvailable is returned for a request with NoWait that would have to wait.
 var ErrNotAvailable = errors.New("lock is not available")
 
-// ErrTimeout answers a request whose time to wait is over.
+// ErrTimeout is returned for a request whose time to wait is over.
 var ErrTimeout = errors.New("lock wait timed out")
 
-// TimeoutError is an ErrTimeout that tells what was waited for, and for whom at the end.
+// TimeoutError is an ErrTimeout with the key that was waited for, and an owner that blocked it at
+// the end.
 type TimeoutError struct {
 	Wait Wait
 }
@@ -26,7 +27,7 @@ func (e *TimeoutError) Error() string {
 // Is makes it an ErrTimeout.
 func (e *TimeoutError) Is(target error) bool { return target == ErrTimeout }
 
-// Wait is an edge of the wait-for graph: one who waits, and one for whom.
+// Wait is an edge of the wait-for graph: Owner waits for Blocker.
 type Wait struct {
 	Key                []byte
 	Mode               Mode
@@ -34,13 +35,14 @@ type Wait struct {
 	OwnerTransaction   uint64 // numbers, 0 when unknown
 	BlockerTransaction uint64
 	Since              time.Time
-	// Elsewhere and BlockerElsewhere say of whom the number is that of another process, and
-	// Statement and BlockerStatement what they run, if it is known here.
+	// Elsewhere and BlockerElsewhere are set when the owner's or the blocker's number is that of
+	// another process. Statement and BlockerStatement are what they run, if it is known here.
 	Elsewhere, BlockerElsewhere bool
 	Statement, BlockerStatement string
 }
 
-// DeadlockError says that waiting would have closed a cycle. Its first edge is the victim's.
+// DeadlockError is returned for a wait that would have closed a cycle. Its first edge is the
+// victim's.
 type DeadlockError struct {
 	Cycle []Wait
 }
@@ -57,7 +59,7 @@ func (e *DeadlockError) Error() string {
 	return b.String()
 }
 
-// cycle returns the waiters of a cycle through w, w first, or nil. Everybody waits in one place at
+// cycle returns the waiters of a cycle through w, w first, or nil. An owner waits in one place at
 // most, so the graph has as many nodes as there are waiters.
 func (t *Table) cycle(w *waiter) []*waiter {
 	seen := map[*waiter]bool{w: true}
@@ -86,9 +88,14 @@ func (t *Table) cycle(w *waiter) []*waiter {
 // reorderings bounds how many places in queues are changed to resolve one cycle.
 const reorderings = 8
 
-// reorder tries to resolve a cycle by letting some waiter pass another who waits in the same queue,
-// as PostgreSQL does: its wait was for the order of arrival only. w is the waiter that closed the
-// cycle; the change nearest to the cycle's end is tried first.
+// reorder tries to resolve a cycle by letting one waiter pass another of the same queue, as
+// PostgreSQL does: the passing one waited for the order of arrival only. w is the waiter that
+// closed the cycle. The change nearest to the cycle's end is tried first, then what is left of the
+// cycles, up to more changes.
+//
+// For example, A holds a table and waits for B elsewhere; C waits for that table, and B waits
+// behind C in its queue, for a mode that A's hold allows. When B passes C it is granted, and no
+// cycle is left.
 func (t *Table) reorder(w *waiter, cycle []*waiter, more int) bool {
 	for i := len(cycle) - 1; i >= 0 && more > 0; i-- {
 		passing, passed := cycle[i], cycle[(i+1)%len(cycle)]
@@ -118,7 +125,7 @@ func (t *Table) reorder(w *waiter, cycle []*waiter, more int) bool {
 	return false
 }
 
-// leastPatient chooses who gives in.
+// leastPatient chooses the victim: the owner of the cycle with the least patience.
 func leastPatient(w *waiter, cycle []*waiter) *waiter {
 	victim := w
 	for _, x := range cycle {
@@ -139,7 +146,7 @@ func newDeadlock(victim *waiter, cycle []*waiter) *DeadlockError {
 	return e
 }
 
-// newTimeout names the first of those for whom the waiter, which is still queued, waits.
+// newTimeout names the first of the owners for which the waiter, which is still queued, waits.
 func newTimeout(w *waiter) *TimeoutError {
 	e := &TimeoutError{}
 	for o := range w.entry.blockers(w, slices.Index(w.entry.queue, w)) {

@@ -14,7 +14,7 @@ type State struct {
 	Waiters []Waiter // in the order of the queue
 }
 
-// Holder is one who holds a key.
+// Holder is an owner's hold of a key.
 type Holder struct {
 	Owner       int64
 	Transaction uint64
@@ -26,13 +26,13 @@ type Holder struct {
 	Statement string
 }
 
-// Waiter is one who waits for a key.
+// Waiter is an owner's wait for a key.
 type Waiter struct {
 	Owner       int64
 	Transaction uint64
 	Mode        Mode
 	Since       time.Time
-	Blockers    []int64 // owners for whom it waits, holders first
+	Blockers    []int64 // owners for which it waits, holders first
 }
 
 // States lists all keys that are held or waited for, in their order. A table whose lock owners keep
@@ -55,7 +55,7 @@ func (t *Table) States() []State {
 	return c.sorted()
 }
 
-// Waits lists the keys that somebody waits for.
+// Waits lists the keys that are waited for.
 func (t *Table) Waits() []State {
 	t.mu.Lock()
 	c := newCopier(0)
@@ -133,7 +133,7 @@ func (c *copier) sorted() []State {
 	return c.states
 }
 
-// Blockers lists the owners for whom the owner with that ID waits.
+// Blockers lists the owners for which the owner with that ID waits.
 func (t *Table) Blockers(id int64) []int64 {
 	for _, s := range t.Waits() {
 		for _, w := range s.Waiters {
@@ -145,8 +145,8 @@ func (t *Table) Blockers(id int64) []int64 {
 	return nil
 }
 
-// Edge is one who waits, and those for whom it waits who wait themselves, by the numbers of their
-// transactions.
+// Edge is a waiter of the table, with the transactions for which it waits and which wait
+// themselves. A deadlock cycle through several processes is made of such edges.
 type Edge struct {
 	Key         []byte
 	Mode        Mode
@@ -156,10 +156,13 @@ type Edge struct {
 	Blockers    []uint64
 }
 
-// Edges lists who waits for whom in the table, for those who know of waits elsewhere: elsewhere
-// reports whether a transaction waits there. Whoever waits for nothing ends no cycle and is left
-// out; so is whoever comes before another one in the queue that waits for both: a queue of writers
-// is a chain.
+// Edges lists the edges of the wait-for graph that are in this table, for a search that also knows
+// waits elsewhere: elsewhere reports whether a transaction waits for something that is not in the
+// table.
+//
+// An edge to a transaction that waits for nothing is left out, because no cycle goes on from there.
+// An edge is left out, too, when another blocker of the same queue leads to its end: a queue of n
+// writers gives n edges and not n².
 func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,12 +179,12 @@ func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 	return out
 }
 
-// waitingBlockers are those of the waiter at a place of the queue who wait themselves, without
-// those that another of them leads to.
+// waitingBlockers returns the blockers of the waiter at a place of the queue which wait themselves,
+// but for those that another one of them waits for.
 func (e *entry) waitingBlockers(w *waiter, at int,
 	elsewhere func(transaction uint64) bool) (out []uint64) {
-	// Whoever has, or wants, one of these modes, and came before, is waited for by one who is
-	// listed.
+	// An owner that came before and holds or wants one of these modes is waited for by a
+	// transaction in out.
 	var led modes
 	for i := at - 1; i >= 0; i-- {
 		x := e.queue[i]
@@ -191,7 +194,7 @@ func (e *entry) waitingBlockers(w *waiter, at int,
 		}
 		if n := x.owner.transaction.Load(); n != 0 {
 			out = append(out, n)
-			if !x.upgrade { // which neither waits for all that came before, nor for its own hold
+			if !x.upgrade { // an upgrade does not wait for all that came before
 				led |= conflicts[x.req.Mode]
 			}
 		}

@@ -13,7 +13,7 @@ const (
 	NoKeyUpdate
 	Update
 
-	// The modes of tables, and of whatever else is locked by name: PostgreSQL's eight.
+	// The modes of tables, and of advisory locks: PostgreSQL's eight.
 	AccessShare
 	RowShare
 	RowExclusive
@@ -62,25 +62,26 @@ var conflicts = [modeCount]modes{
 // Conflicts reports whether two owners may not hold m and other of one key.
 func (m Mode) Conflicts(other Mode) bool { return conflicts[m].has(other) }
 
-// ofRow says that m is a mode of rows.
+// ofRow reports whether m is a mode of rows.
 func (m Mode) ofRow() bool { return m <= Update }
 
-// weak modes of tables exclude none of their kind; PostgreSQL keeps them, too, out of the shared
-// table.
+// weak reports whether m is a mode of tables that excludes none of these modes. PostgreSQL keeps
+// locks in such modes out of its shared table, too.
 func (m Mode) weak() bool { return m >= AccessShare && m <= RowExclusive }
 
-// strong modes of tables exclude weak ones.
+// strong reports whether m is a mode of tables that excludes a weak one.
 func (m Mode) strong() bool { return m >= TableShare }
 
 func (m Mode) bit() modes { return 1 << m }
 
 func (s modes) has(m Mode) bool { return s&m.bit() != 0 }
 
-// excludes reports whether a request for m must wait for one who holds s.
+// excludes reports whether a request for m must wait for another owner that holds s.
 func (s modes) excludes(m Mode) bool { return s&conflicts[m] != 0 }
 
-// covers reports whether one who holds s has what a request for m would give: of rows the strongest
-// mode says it all, of tables each is kept by itself, as PostgreSQL shows them.
+// covers reports whether an owner that holds s has what a request for m would give. Of rows the
+// strongest mode includes the others. Of tables each mode is held by itself, as PostgreSQL shows
+// them.
 func (s modes) covers(m Mode) bool {
 	if m.ofRow() {
 		return s.strongest() >= m
@@ -88,7 +89,7 @@ func (s modes) covers(m Mode) bool {
 	return s.has(m)
 }
 
-// strongest is the highest mode of the set, None of an empty one.
+// strongest returns the highest mode of the set, None for an empty one.
 func (s modes) strongest() Mode { return Mode(max(bits.Len16(uint16(s)), 1) - 1) }
 
 var modeNames = [modeCount]string{"none", "key share", "share", "no key update", "update",

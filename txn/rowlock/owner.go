@@ -13,9 +13,9 @@ type Owner struct {
 	table *Table
 	id    int64
 
-	// transaction is a number for the running transaction, for those who look.
+	// transaction is the number of the running transaction, for views of the table.
 	transaction atomic.Uint64
-	// patience orders the owners of a cycle: the least patient one gives in.
+	// patience orders the owners of a cycle: the least patient one is the victim.
 	patience atomic.Int64
 
 	// What the owner runs, for the owner alone. All locks of one statement share its text, which is
@@ -27,7 +27,7 @@ type Owner struct {
 	fast     [fastLocks]atomic.Uint64
 	fastUsed int  // how many, for the owner alone
 	known    bool // to the table, for good
-	slow     bool // a weak lock went to the table: fast ones would not know of it
+	slow     bool // a weak lock went to the table, of which the fast slots know nothing
 
 	// The rest is guarded by the table's mutex.
 	log     []grant // locks of the running transaction, oldest first
@@ -57,8 +57,8 @@ func (o *Owner) ID() int64 { return o.id }
 // SetTransaction numbers the owner's running transaction; 0 when there is none.
 func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
 
-// SetStatement says for what the owner asks for locks from now on. It belongs to the owner's
-// goroutine.
+// SetStatement sets the text of the statement for which the owner takes locks from now on. It
+// belongs to the owner's goroutine.
 func (o *Owner) SetStatement(text string) {
 	if text != o.text {
 		o.text, o.statement = text, nil
@@ -68,7 +68,7 @@ func (o *Owner) SetStatement(text string) {
 // statementMax bounds the text of a statement that is kept with its locks, in bytes.
 const statementMax = 1024
 
-// running is the text that the locks of the present statement share; nil: nothing was said.
+// running returns the text that the locks of the present statement share, or nil without one.
 func (o *Owner) running() *string {
 	if o.statement == nil && o.text != "" {
 		text := o.text
@@ -80,14 +80,14 @@ func (o *Owner) running() *string {
 	return o.statement
 }
 
-// SetPatience says how long the owner would rather wait than give in, should it be part of a
-// deadlock. Among equals the one whose request closes the cycle gives in.
+// SetPatience sets how long the owner would rather wait than be the victim of a deadlock. Among
+// equals the owner whose request closes the cycle is the victim.
 func (o *Owner) SetPatience(d time.Duration) { o.patience.Store(int64(d)) }
 
-// Patience is what SetPatience has said, zero at first.
+// Patience returns what SetPatience set, zero at first.
 func (o *Owner) Patience() time.Duration { return time.Duration(o.patience.Load()) }
 
-// Mark is a point in the transaction's locks to which it can return.
+// Mark returns the present point in the transaction's locks, to which it can return.
 func (o *Owner) Mark() Mark { return Mark(int(o.granted)*(fastLocks+1) + o.fastUsed) }
 
 // Locks is the number of steps by which the running transaction got the locks that it has, but for
@@ -124,9 +124,9 @@ func (o *Owner) ReleaseTo(mark Mark) {
 	}
 }
 
-// ReleaseKeys gives back, before its end, the transaction's locks of the keys for which the
-// function holds. Other lockers go on meanwhile, if they are many. Marks made before hold for what
-// is left.
+// ReleaseKeys gives back, before the transaction's end, its locks of the keys for which the
+// function holds. If they are many, other owners have turns at the table in between. Earlier marks
+// stay usable for the rest.
 func (o *Owner) ReleaseKeys(which func(key string) bool) {
 	var few [16]*entry
 	kept, gone := o.log[:0], few[:0]

@@ -6,14 +6,14 @@ import (
 )
 
 // Locks of tables. Every statement takes one of the weak modes on each table that it names, and
-// hardly ever does anybody want a strong one. So weak locks stay with their owner, in its fast
-// slots, as long as nobody holds or wants a strong lock of a table of the same partition:
-// PostgreSQL's fast path. It costs a store and a load, and a swap at the end, of memory that no one
-// else writes.
+// strong modes are rare. So weak locks stay with their owner, in its fast slots, as long as no
+// owner holds or wants a strong lock of a table of the same partition: PostgreSQL's fast path. It
+// costs a store and a load, and a swap at the end, in memory that no other session writes.
 //
-// The order makes it safe. A weak locker fills its slot and then looks at the count of strong
-// locks; a strong locker raises the count and then moves what it finds in the slots into the table.
-// One of the two sees the other, or both do; a slot changes hands by compare and swap.
+// The order makes it safe. A request in a weak mode fills its slot and then looks at the count of
+// strong locks. A request in a strong mode raises the count and then moves what it finds in the
+// slots into the table. So at least one of the two sees the other. A slot changes hands by compare
+// and swap.
 
 const (
 	partitions = 1 << 10
@@ -30,8 +30,8 @@ func slotOf(id uint32, m Mode) uint64 { return uint64(id)<<slotShift | uint64(m)
 
 func slotMode(v uint64) Mode { return Mode(v >> 1 & (1<<(slotShift-1) - 1)) }
 
-// relationPrefix begins the keys by which locks of tables are shown. The lock table keeps tables
-// and keys apart by itself (object); whoever shows locks relies on no key of a row beginning so.
+// relationPrefix begins the keys by which locks of tables are shown. The lock table itself
+// distinguishes tables and keys (object); views of it rely on no key of a row beginning so.
 const relationPrefix = 'l'
 
 // RelationKey is the key by which a table's lock is shown (State, Wait).
@@ -90,11 +90,11 @@ func (t *Table) lockFast(o *Owner, id uint32, m Mode) (out Outcome, ok bool) {
 	if t.strong[id%partitions].Load() != 0 && slot.CompareAndSwap(want, 0) {
 		return 0, false
 	}
-	o.fastUsed++ // nobody strong, or one who has moved the lock to the table, where it holds
+	o.fastUsed++ // no strong lock, or its request has moved this lock to the table, where it holds
 	return Granted, true
 }
 
-// meet makes the owner's slots known to strong lockers.
+// meet registers the owner's slots for requests in strong modes.
 func (t *Table) meet(o *Owner) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,18 +15,17 @@ type Table struct {
 	mu      sync.Mutex
 	entries map[object]*entry
 	owners  map[*Owner]struct{} // those with locks of tables that are not in entries (relation.go)
-	ended   error               // what EndWaits was told; nil before
+	ended   error               // the reason given to EndWaits; nil before
 }
 
-// object is what can be locked: a key, or a table, whose key is its RelationKey. The two are told
-// apart by more than their bytes, for the keys of rows are the caller's and may look like a
-// RelationKey.
+// object is what can be locked: a key, or a table, whose key is its RelationKey. A flag
+// distinguishes the two, for the keys of rows are the caller's and may look like a RelationKey.
 type object struct {
 	key      string
 	relation bool
 }
 
-// entry is an object that somebody holds or waits for.
+// entry is an object that owners hold or wait for.
 type entry struct {
 	object
 	holders []*holder
@@ -39,8 +38,9 @@ type holder struct {
 	held    modes              // all of those below
 	txn     modes              // until the transaction's end
 	session *[modeCount]uint32 // until unlocked so many times; nil: none
-	// statement is the one that made the hold as strong as it is; nil: not known, as of table locks
-	// that the owner kept for himself, and after a part was given back.
+	// statement is the one that made the hold as strong as it is. It is nil when that is not
+	// known: for locks of tables that the owner kept in its slots, and after a part was given
+	// back.
 	statement *string
 }
 
@@ -56,10 +56,10 @@ type waiter struct {
 	done      chan error // gets the end of the wait
 }
 
-// Request says what is wanted of a key.
+// Request is what an owner wants of a key.
 type Request struct {
 	Mode Mode
-	// NoWait answers ErrNotAvailable rather than wait.
+	// NoWait makes a request that would have to wait return ErrNotAvailable.
 	NoWait bool
 	// Timeout bounds the wait; 0 is no bound.
 	Timeout time.Duration
@@ -67,17 +67,18 @@ type Request struct {
 	Session bool
 }
 
-// count keeps n, for which tables do not count: who writes rows has locked their table already.
+// count keeps n, in which tables do not count: a transaction that writes rows has locked their
+// table already.
 func (t *Table) count(e *entry, by int64) {
 	if !e.relation {
 		t.n.Add(by)
 	}
 }
 
-// Empty reports whether nobody holds or waits for any key but tables: one atomic load.
+// Empty reports whether no key but tables is held or waited for. It is one atomic load.
 func (t *Table) Empty() bool { return t.n.Load() == 0 }
 
-// Outcome tells how a lock was got.
+// Outcome is how a lock was granted.
 type Outcome uint8
 
 // The outcomes.
@@ -190,8 +191,8 @@ func (t *Table) wait(ctx context.Context, w *waiter) error {
 	return err
 }
 
-// EndWaits ends every wait with the error, and from now on answers it to whoever would have to
-// wait. What is free is granted as before.
+// EndWaits ends every wait with the error, and makes each later request that would have to wait
+// return it. What is free is granted as before.
 func (t *Table) EndWaits(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -267,8 +268,8 @@ func (e *entry) holder(o *Owner) *holder {
 
 func (h *holder) keeps() bool { return h.session != nil && *h.session != [modeCount]uint32{} }
 
-// grantable reports whether nobody else's hold, and no earlier request, stands in the way of a
-// request at position at of the queue.
+// grantable reports whether a request at position at of the queue has to wait for no holder and no
+// earlier request.
 func (e *entry) grantable(w *waiter, at int) bool {
 	for range e.blockers(w, at) {
 		return false
@@ -276,7 +277,7 @@ func (e *entry) grantable(w *waiter, at int) bool {
 	return true
 }
 
-// blockers yields those for whom a request at position at of the queue waits.
+// blockers yields the owners for which a request at position at of the queue waits.
 func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 	return func(yield func(*Owner) bool) {
 		for _, h := range e.holders {
@@ -293,9 +294,9 @@ func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 	}
 }
 
-// place is where a request goes in the queue. Of rows: upgrades before the others, each behind
-// those that came first. Of tables: at the end, but before the first one that waits for the owner
-// itself.
+// place returns where a request enters the queue. For rows, upgrades come before the others, each
+// in the order of arrival. For tables, a request enters at the end, but before the first one that
+// waits for its own owner.
 func (e *entry) place(w *waiter, h *holder) int {
 	at := len(e.queue)
 	switch {
@@ -313,9 +314,9 @@ func (e *entry) place(w *waiter, h *holder) int {
 	return at
 }
 
-// ahead is how much of the queue a request for position at must let pass before it is granted at
-// once. Who finds a row held in compatible modes gets it, whoever waits: so PostgreSQL has it for
-// rows.
+// ahead returns how many requests of the queue a new one at position at must let pass before it may
+// be granted at once: none for a row that is held in modes compatible with it. PostgreSQL does so
+// for rows.
 func (e *entry) ahead(w *waiter, at int) int {
 	if w.req.Mode.ofRow() && len(e.holders) > 0 {
 		return 0
@@ -351,8 +352,8 @@ func (e *entry) grant(w *waiter) {
 	h.txn |= w.req.Mode.bit()
 }
 
-// Contested reports whether somebody other than the owner (which may be nil) holds the key in a
-// mode that conflicts with the given one.
+// Contested reports whether another owner than o, which may be nil, holds the key in a mode that
+// conflicts with the given one.
 func (t *Table) Contested(o *Owner, key []byte, mode Mode) bool {
 	if t.Empty() {
 		return false

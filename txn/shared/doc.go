@@ -5,7 +5,7 @@
 // locks in the store with their queues (row_locks.go, row_queue.go), and the search for deadlock
 // cycles through several processes (wait_graph.go, publication.go). Package lease has the records
 // of sessions, mvcc the cells and steps of row locks, gc the safepoint's cell. Transactions, their
-// coordinator and the resolver are package txn's, which passes what is needed of them (Options,
+// coordinator and the resolver belong to package txn, which passes what is needed of them (Options,
 // Waiter).
 //
 // # What replaces the memory of a single process

@@ -15,7 +15,7 @@ import (
 )
 
 // session is this process as the owner of locks: its id is in each of them, and as long as its
-// lease lasts no other process takes it for dead (txn: I19).
+// lease lasts no other process takes its owner for dead (txn: I19).
 //
 // A session lives while its record is in the store. A process that finds the lease expired, by the
 // oracle's time and no other, removes the record before it touches a lock; the owner renews only a
@@ -94,7 +94,7 @@ func (p *Peers) renewLocked(ctx context.Context) (*lease.Record, error) {
 	old := p.session.now.Load()
 	rec := lease.Record{
 		LeaseEnd: tso.New(now.Physical()+max(1, p.o.Lease.Milliseconds()), 0),
-		// now was drawn before: who is not registered yet will have a later start_ts.
+		// now was drawn before: a transaction that is not registered yet gets a later start_ts.
 		Oldest:    p.o.Oldest(now),
 		Published: p.publication.number.Load(),
 	}
@@ -113,12 +113,13 @@ func (p *Peers) renewLocked(ctx context.Context) (*lease.Record, error) {
 		return nil
 	})
 	if err == nil && old != nil {
-		_ = p.removeSession(ctx, old.ID) // or whoever asks for it will
+		_ = p.removeSession(ctx, old.ID) // or the process that meets a lock of it does
 	}
 	return &rec, err
 }
 
-// writeSession runs a step on the record, again if its answer was lost, and believes it only then.
+// writeSession runs a step on the record. It runs the step again when the result is unknown, and
+// takes the record as written only once it is known to be.
 func (p *Peers) writeSession(ctx context.Context, rec lease.Record, step kv.Step) error {
 	p.session.mu.unsure = true
 	for attempts := 1; ; attempts++ {
@@ -167,7 +168,7 @@ func (p *Peers) keepSession(ctx context.Context) {
 	}
 }
 
-// endSession removes the record, so that nobody waits for locks that may be left.
+// endSession removes the record, so that no process waits for locks that may be left.
 func (p *Peers) endSession(ctx context.Context) error {
 	err := errors.Join(p.publishWaits(ctx), p.removeSession(ctx, p.SessionID()))
 	if err != nil && !errors.Is(err, kv.ErrClosed) {
@@ -185,8 +186,9 @@ func (p *Peers) removeSession(ctx context.Context, id uint64) error {
 }
 
 // Dead reports whether the owner of a lock is dead, by the oracle's time: its session has ended, or
-// its lease has expired. Then the session is ended first, so that all come to the same result, and
-// so does the owner, should it come back. A lock without an owner has its time to live.
+// its lease has expired. In the second case the session is ended first, so that all processes come
+// to the same result, its owner too, should it come back. A lock without an owner is judged by its
+// time to live.
 func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool, error) {
 	rec := p.session.now.Load()
 	if owner == 0 || owner == rec.ID && !rec.Expired(now) {
@@ -210,7 +212,7 @@ func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool
 // checkLiveness ends the session if its lease has expired.
 func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp) (rec lease.Record,
 	alive bool, err error) {
-	// Durable: what follows from a session's end must not survive it.
+	// Durable: a crash must not take the end back while what followed from it stays.
 	err = p.o.Engine.Update(ctx, [][]byte{kv.Row(lease.Key(id))},
 		func(r kv.Reader, b *kv.Batch) (err error) {
 			rec, alive, err = lease.CheckLiveness(ctx, r, b, id, now)

@@ -45,7 +45,7 @@ type Options struct {
 	NoteSafepoint func(point tso.Timestamp)
 }
 
-// Peers is this process among those that write to a store. Nil is a process that is alone.
+// Peers is this process among those that write to a store. It is nil for a process that is alone.
 type Peers struct {
 	o           Options
 	session     session
@@ -68,8 +68,8 @@ func (p *Peers) Run(ctx context.Context) {
 	}
 }
 
-// Close ends the session, so that nobody waits for locks that may be left. Requires: the context of
-// Run has ended.
+// Close ends the session, so that no process waits for locks that may be left. Requires: the
+// context of Run has ended.
 func (p *Peers) Close(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -78,8 +78,8 @@ func (p *Peers) Close(ctx context.Context) error {
 	return p.endSession(ctx)
 }
 
-// DropDead removes the row locks and the waits of transactions that will not do so themselves. It
-// is a part of a collection.
+// DropDead removes the row locks and the waits that dead transactions have left. It is a part of a
+// collection.
 func (p *Peers) DropDead(ctx context.Context) error {
 	if p == nil {
 		return nil

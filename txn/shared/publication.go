@@ -14,10 +14,10 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// What a process publishes of its waits, for the search for deadlock cycles (wait_graph.go).
-// Each wait has a cell, which is written once: while it goes on, the number of the publication in
-// the session's record says that it was looked at again. So a publication costs what has changed
-// since the last one.
+// What a process publishes of its waits, for the search for deadlock cycles (wait_graph.go). Each
+// wait has a cell, which is written once. While the wait goes on, the number of the publication in
+// the session's record means that the blockers were checked again. So a publication costs only what
+// has changed since the last one.
 
 // publication is what the store has of this process's waits.
 type publication struct {
@@ -129,8 +129,8 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 	return out
 }
 
-// storeWaits are those of them that wait for locks in the store, with their transactions. One that
-// has not looked since the last publication is not believed before the next one.
+// storeWaits returns the waits for locks in the store, and their transactions. A wait that has not
+// checked its blockers since the last publication is left unconfirmed until the next one.
 func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Timestamp]bool) {
 	owner := p.SessionID()
 	p.waits.mu.Lock()

@@ -18,25 +18,25 @@ import (
 
 // Row locks of a store that several processes share (txn: I22; docs/adr/0008). A transaction that
 // has a row lock in this process's table takes it in the store too, in a cell of its own in the
-// key's row lock column, in the step that looks for prewrites and newer writes. It waits there for
-// those of other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive
-// engine none of this runs.
+// key's row lock column, in the step that checks for prewrites and newer writes. For row locks of
+// other processes it waits there: it tries again and again, and queues when that lasts
+// (row_queue.go). On an exclusive engine none of this runs.
 //
 // A prewrite refuses rows that others hold in the column, and removes its own transaction's cell:
-// its lock stands until the commit is visible. Other row locks are removed after that, and before
-// those in memory; at a return to a savepoint, those taken since. A holder ends with its session
-// (txn: I19), and when its session has only younger transactions. A commit with locks of rows that
-// it does not write requires that its session lasted beyond commit_ts. Readers never look at the
-// column.
+// its lock stays until the commit is visible. The other row locks are removed after the commit,
+// before those in memory; a return to a savepoint removes those taken since. A holder ends with its
+// session (txn: I19), or when its session has only younger transactions. A commit with row locks of
+// keys that it does not write requires that its session lasted beyond commit_ts. Readers never look
+// at the column.
 
-// RowLocks are the row locks that one transaction has, or may have, in the store. Nil is none, of a
+// RowLocks are the row locks that one transaction has, or may have, in the store. It is nil in a
 // process that is alone.
 type RowLocks struct {
 	p       *Peers
 	startTS tso.Timestamp
 	log     []rowLock // oldest first
-	// session is the one under which the first was taken; lost reports that a later one was
-	// another.
+	// session is the one under which the first was taken; lost reports that a later lock was taken
+	// under another.
 	session uint64
 	lost    bool
 }
@@ -62,9 +62,9 @@ type Request struct {
 	Mode   rowlock.Mode
 	NoWait bool
 	ReadTS tso.Timestamp // writes after it are returned
-	Again  bool          // whatever this process's lock table says
-	// Stale returns the error for a version that makes the lock worthless, if such a one is an
-	// error before the lock is had. It may be nil.
+	Again  bool          // also when this process's lock table has the lock already
+	// Stale returns the error for a version that makes the lock worthless, if there is such an
+	// error before the lock is granted. It may be nil.
 	Stale func(v mvcc.Version) error
 
 	before rowlock.Mode
@@ -77,9 +77,9 @@ type Request struct {
 func (q *Request) stored() rowlock.Mode { return max(q.Mode, q.before) }
 
 // Lock takes the key's lock in this process and then in the store, and returns what others wrote to
-// the key after ReadTS. What it does not get in the store it gives back here. A lock that it has
-// here already it has there too, unless its session has ended since, or the store was seen without
-// it.
+// the key after ReadTS. If it fails in the store, it gives back what it took here. A lock that the
+// transaction has here already it has in the store too, unless its session has ended since, or the
+// store was read without it.
 func (l *RowLocks) Lock(ctx context.Context, q *Request) (mvcc.Version, error) {
 	q.asked = time.Now()
 	mark := q.Owner.Mark()
@@ -138,7 +138,7 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 			}
 		case !unknown || ctx.Err() != nil:
 			return v, err
-		default: // the lock may be there; to take it again is no harm
+		default: // the lock may be there; taking it again does no harm
 			if attempts++; attempts == wait.UnknownAttempts {
 				return v, err
 			}
@@ -146,8 +146,8 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 	}
 }
 
-// tryLock looks once. The lock is noted before it is there, so that whatever becomes of the update
-// it will be given back.
+// tryLock tries once. The lock is noted before it is written, so that it is given back whatever the
+// result of the update is.
 func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v mvcc.Version,
 	unknown bool, err error) {
 	h, err := l.rowHolder(ctx, q)
@@ -187,8 +187,8 @@ func (l *RowLocks) note(lock rowLock, session uint64) {
 	l.log = append(l.log, lock)
 }
 
-// awaitHolders waits before another look at a row that others have locked, unless one of them is
-// gone, or the row was changed so that the lock is worthless.
+// awaitHolders waits before another attempt at a row that others have locked. It does not wait if
+// one of them has ended, or if the row was changed so that the lock is worthless.
 func (l *RowLocks) awaitHolders(
 	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait,
 	bo *wait.Backoff,
@@ -228,8 +228,8 @@ func (l *RowLocks) awaitPrewritten(
 	return w.wait(ctx, q.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}, bo, limit)
 }
 
-// goneHolders are row locks of which it is known that nobody will give them back. Each is one under
-// one session: a transaction that has outlived its session may have locked the row again under the
+// goneHolders are row locks that no process will give back. Each is known by its transaction and
+// its session: a transaction that has outlived its session may have locked the row again under the
 // next.
 type goneHolders map[goneHolder]struct{}
 
@@ -267,7 +267,7 @@ func (g goneHolders) check(
 }
 
 // OldestOf returns the start_ts below which no transaction of a session gives a row lock in the
-// store back: of a session that has ended, none at all does.
+// store back: tso.Max for a session that has ended.
 func (p *Peers) OldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
 	now, err := p.o.Now(ctx)
 	if err != nil {
@@ -298,7 +298,7 @@ func (l *RowLocks) Mark() int {
 	return len(l.log)
 }
 
-// Forget gives nothing back: the process counts as dead.
+// Forget makes ReleaseTo give nothing back: the process counts as dead.
 func (l *RowLocks) Forget() {
 	if l != nil {
 		l.log = nil
@@ -306,7 +306,7 @@ func (l *RowLocks) Forget() {
 }
 
 // ReleaseTo gives back in the store what the transaction has locked there since a point of its log,
-// but for the keys that it has written: a prewrite took their row locks away.
+// but for the keys that it has written, whose row locks a prewrite has removed.
 func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
 	if l == nil || len(l.log) <= mark {
 		return
@@ -363,11 +363,11 @@ func (l *RowLocks) Convert(
 	return mvcc.ConvertRowLocks(ctx, r, b, l.startTS, holds, muts, mode)
 }
 
-// Check fails a commit whose row locks may have been taken from it: a session that outlived its
-// lease counts as dead, and others take its locks. Locks of keys that the commit writes are not
-// missed: its prewrites look for whatever others have written there. Of the others it must be known
-// that they stood at commit_ts. A process that ends the session does so at a later timestamp than
-// the lease's end, and reads and writes at timestamps above that (txn: I22).
+// Check fails a commit whose row locks may have been taken away: a session that outlived its lease
+// counts as dead, and others take its locks. Locks of keys that the commit writes do not matter:
+// its prewrites check for what others have written there. The others must be known to have been
+// there at commit_ts. A process that ends the session does so at a later timestamp than the lease's
+// end, and reads and writes at timestamps above that (txn: I22).
 func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) error {
 	if l == nil || len(l.log) == 0 {
 		return nil

@@ -10,15 +10,16 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// The queue of a row in the store, for those who have waited there for long (txn: I22).
+// The queue of a row in the store, for transactions that have waited there for long (txn: I22).
 
 const (
-	// queueAfter is how long a transaction looks for a row to become free before it queues for it
-	// in the store. Until then whoever comes at the right moment has the row, and nobody waits for
-	// a look of somebody else's; but a process whose own transactions hand a row on to each other
-	// in memory would keep all others from it for ever.
+	// queueAfter is how long a transaction tries to get a row before it queues for it in the
+	// store. Until then a transaction that tries at the right moment gets the row, and need not
+	// wait for the next attempt of another one. But without a queue, a process whose own
+	// transactions hand a row on to each other in memory would keep all others from it for ever.
 	queueAfter = 100 * time.Millisecond
-	// queuedBackoff is what lies between its looks at most from then on, for others wait for it.
+	// queuedBackoff is the longest pause between its attempts from then on, because others wait
+	// for it.
 	queuedBackoff = 10 * time.Millisecond
 )
 
@@ -40,13 +41,13 @@ func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
 		q.place = h.Place
 	}
 	if unknown && ctx.Err() == nil {
-		return nil // without a place it waits as before
+		return nil // without a place the transaction waits as before
 	}
 	return err
 }
 
-// leaveQueue takes it out again, without the row. Where that fails, whoever waits behind it finds
-// that its session has gone on without it, or has ended.
+// leaveQueue takes the transaction out of the queue, without the row. Where that fails, a
+// transaction behind it finds that its session has gone on without it, or has ended.
 func (l *RowLocks) leaveQueue(q *Request) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()

@@ -10,11 +10,11 @@ import (
 )
 
 // The safepoint of a store that several processes share (txn: I20). Versions are dropped only after
-// the safepoint that allows it is in the store. So whoever reads the safepoint in the very state of
-// the store in which it reads, or checks, anything else, and finds it at or below its own
-// timestamp, knows that nothing it should find is gone. That alone keeps answers right, whatever a
-// process believes of its lease. Sessions publish their oldest start_ts so that the refusal does
-// not come about.
+// the safepoint that allows it is in the store. So a reader reads the safepoint in the very state
+// of the store in which it reads, or checks, anything else. If the safepoint is at or below the
+// reader's timestamp, nothing that it should find is gone. That alone keeps results right, whatever
+// a process believes of its lease. Sessions publish their oldest start_ts only so that readers are
+// not refused.
 //
 // Readers of the past publish their start_ts and then look for a raise under way; a collector
 // announces its target and then looks for readers. One process collects at a time. One that lost
@@ -22,12 +22,12 @@ import (
 //
 // A transaction does not begin below a safepoint. Its start_ts is drawn under a lease that lasts
 // beyond it, so the session's record was there. A collector draws its target first and reads the
-// sessions then: if it finds the record, that bounds the transaction; if it finds none, the record
-// was written later, and start_ts drawn later still, so it is above the target; if it finds the
-// lease past, by a time drawn after the lease's end, start_ts is below that time, and the
+// sessions then. If it finds the record, that bounds the transaction. If it finds none, the record
+// was written later, and start_ts drawn later still, so start_ts is above the target. If it finds
+// the lease expired, by a time drawn after the lease's end, start_ts is below that time, and the
 // transaction has outlived its lease.
 
-// CheckSafepoint refuses what is based on a timestamp below the safepoint of the reader's state.
+// CheckSafepoint refuses a timestamp below the safepoint of the reader's state.
 func (p *Peers) CheckSafepoint(ctx context.Context, r kv.Reader, ts tso.Timestamp) error {
 	point, err := p.SafepointIn(ctx, r)
 	if err == nil && ts < point {
@@ -70,8 +70,8 @@ func (p *Peers) readSafepoint(ctx context.Context) (safe gc.Safepoint, err error
 	return safe, errors.Join(err, snap.Close())
 }
 
-// claim makes this process the one that collects, and announces the target. A collector whose
-// session has ended is succeeded.
+// claim makes this process the collector, and announces the target. A collector whose session has
+// ended loses its claim.
 func (p *Peers) claim(ctx context.Context, own uint64, target, now tso.Timestamp) error {
 	dead := uint64(0)
 	for {
@@ -96,7 +96,7 @@ func (p *Peers) claim(ctx context.Context, own uint64, target, now tso.Timestamp
 // whose lease lasts. Requires: candidate is at or below now, which was drawn before. The claim
 // stays.
 func (p *Peers) Raise(ctx context.Context, candidate, now tso.Timestamp) (tso.Timestamp, error) {
-	rec, err := p.renew(ctx) // what we publish ourselves shall not hold us back
+	rec, err := p.renew(ctx) // so that the own record does not hold the safepoint back
 	if err != nil {
 		return 0, err
 	}

@@ -25,10 +25,10 @@ import (
 // search, the youngest transaction is the victim.
 //
 // The waits of different processes are published at different times, so a cycle that was found may
-// never have existed. It is confirmed when two later searches find the same waits, each of which
-// has looked at its blockers once more. What was published after the first search shows waits that
-// went on then, and the look after that found the blockers still in the way; so all of them waited
-// at the first search.
+// never have existed. It is confirmed when two later searches find the same waits, and each wait
+// has checked its blockers once more in between. What was published after the first search shows
+// waits that went on then, and the check after that found the blockers still in the way; so all of
+// them waited at the first search.
 
 // Waiter is a transaction that waits, or asks for a row lock.
 type Waiter struct {
@@ -47,8 +47,8 @@ type Wait struct {
 
 	// Guarded by waits.mu, for they are published.
 	id, looks uint64
-	seen      uint64 // looks at the last publication
-	from      uint64 // the publication after the last before which it did not look
+	seen      uint64 // looks, as of the last publication
+	from      uint64 // the first publication since which it has checked its blockers each time
 	searches  bool
 	place     tso.Timestamp // in the queue of the row
 
@@ -71,7 +71,7 @@ type waits struct {
 const (
 	// searchPause lies between two searches of one transaction, and two publications of a process.
 	searchPause = 100 * time.Millisecond
-	// patienceDefault is the patience of an owner that was told nothing.
+	// patienceDefault is the patience of an owner for which none was set.
 	patienceDefault = 100 * time.Millisecond
 )
 
@@ -88,7 +88,8 @@ func (p *Peers) Waits() (out []wait.LockWait) {
 	return out
 }
 
-// NewWait prepares a wait that may not come about. mode is what is wanted of a row, if anything.
+// NewWait prepares a wait that may not come about. mode is the wanted mode of a row, or
+// rowlock.None.
 func (p *Peers) NewWait(by Waiter, mode rowlock.Mode) *Wait {
 	return &Wait{p: p, by: by, LockWait: wait.LockWait{StartTS: by.StartTS, Mode: mode}}
 }
@@ -99,8 +100,8 @@ func holderOf(l *mvcc.Lock) mvcc.RowHolder {
 		Statement: l.Statement}
 }
 
-// Await waits before another look at the lock of a commit, and can be seen to wait. The error may
-// be *rowlock.DeadlockError.
+// Await waits before another attempt to get past the lock of a commit, and is visible while it
+// waits. The error may be *rowlock.DeadlockError.
 func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Backoff) (more bool,
 	err error) {
 	defer w.leave()
@@ -110,9 +111,9 @@ func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Bac
 	return bo.Wait(ctx)
 }
 
-// look comes after every look at the store that found others in the way, and before the wait for
-// the next. From then on the wait can be seen. The error is *rowlock.DeadlockError when the
-// transaction is the victim of a cycle.
+// look must be called after every attempt that found others in the way, and before the wait for the
+// next. From then on the wait is visible. The error is *rowlock.DeadlockError when the transaction
+// is the victim of a cycle.
 func (w *Wait) look(ctx context.Context, key []byte, holders []mvcc.RowHolder) error {
 	w.enter(key, holders)
 	if time.Now().Before(w.search) {
@@ -125,8 +126,9 @@ func (w *Wait) look(ctx context.Context, key []byte, holders []mvcc.RowHolder) e
 	return nil
 }
 
-// wait waits before another look at the row, and can be seen to wait for the holders. At the end of
-// what the backoff allows the error is limit, or without one *rowlock.TimeoutError.
+// wait waits before another attempt at the row, and is visible while it waits for the holders. When
+// the time that the backoff allows is over, the error is limit, or without one
+// *rowlock.TimeoutError.
 func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, bo *wait.Backoff,
 	limit error) error {
 	if err := w.look(ctx, key, holders); err != nil {
@@ -149,7 +151,7 @@ func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, b
 	}}
 }
 
-// enter notes whom the transaction waits for.
+// enter notes the transactions that this one waits for.
 func (w *Wait) enter(key []byte, holders []mvcc.RowHolder) {
 	waits := &w.p.waits
 	waits.mu.Lock()
@@ -188,9 +190,9 @@ func (w *Wait) queues(place tso.Timestamp) {
 	w.place = place
 }
 
-// leave is called when nothing is waited for any more, or not for now. What was published of the
-// wait goes with the next publication. Its number of looks stands still, so no search is confirmed
-// by it.
+// leave is called when the transaction waits for nothing any more, or not for now. What was
+// published of the wait is removed by the next publication. Its number of checks stays as it is, so
+// it confirms no search.
 func (w *Wait) leave() {
 	if w.id == 0 {
 		return

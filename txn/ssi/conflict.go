@@ -8,12 +8,12 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Error says that a transaction cannot be placed in any serial order with the others. It may
-// succeed when it is run again.
+// Error is returned for a transaction that cannot be placed in any serial order with the others. It
+// may succeed when it is run again.
 type Error struct {
 	// Reason is PostgreSQL's reason code, a sentence.
 	Reason string
-	// Key is one that two of the transactions have read and written; nil when it is not known.
+	// Key was read and written by two of the transactions; nil when it is not known.
 	Key     []byte
 	StartTS tso.Timestamp // of the transaction that failed
 }
@@ -22,7 +22,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("transaction %s cannot be serialized: %s", e.StartTS, e.Reason)
 }
 
-// during is the error of a transaction that another one doomed, when it notices.
+// during returns the error of a transaction that was doomed by another one, for the step at which
+// it learns of that.
 func (e *Error) during(what string) *Error {
 	return &Error{Reason: "Canceled on identification as a pivot, during " + what + ".", Key: e.Key}
 }
@@ -37,14 +38,11 @@ func (n *Node) Read(span kv.Span) error {
 		return err
 	}
 	if !n.reads.add(span) {
-		return nil // who wrote there since has looked here
+		return nil // a writer of the span since then has found this read
 	}
-	for w := range n.concurrent() {
-		if w.writes.overlaps(span) && !slices.Contains(n.out, w) {
-			if err := g.edge(n, w, n, span.Start); err != nil {
-				return err
-			}
-		}
+	err := n.precede(span.Start, func(w *Node) bool { return w.writes.overlaps(span) })
+	if err != nil {
+		return err
 	}
 	if g.old.committed > n.begun && g.old.writes.overlaps(span) {
 		return n.readOld(span.Start)
@@ -61,14 +59,11 @@ func (n *Node) ReadKey(key []byte) error {
 		return err
 	}
 	if !n.reads.addPoint(key) {
-		return nil // who wrote it since has looked here
+		return nil // a writer of the key since then has found this read
 	}
-	for w := range n.concurrent() {
-		if w.writes.contains(key) && !slices.Contains(n.out, w) {
-			if err := g.edge(n, w, n, key); err != nil {
-				return err
-			}
-		}
+	err := n.precede(key, func(w *Node) bool { return w.writes.contains(key) })
+	if err != nil {
+		return err
 	}
 	if g.old.committed > n.begun && g.old.writes.contains(key) {
 		return n.readOld(key)
@@ -76,7 +71,7 @@ func (n *Node) ReadKey(key []byte) error {
 	return nil
 }
 
-// mayRead reports whether nothing need be noted any more, and why not.
+// mayRead reports whether a read need not be noted, and the error of a doomed transaction.
 func (n *Node) mayRead() (done bool, err error) {
 	switch {
 	case n.safe || n.finished:
@@ -87,75 +82,100 @@ func (n *Node) mayRead() (done bool, err error) {
 	return false, nil
 }
 
+// precede adds edges to the concurrent transactions that wrote what was read, at a key or from one.
+func (n *Node) precede(key []byte, wrote func(*Node) bool) error {
+	for w := range n.concurrent() {
+		if wrote(w) && !slices.Contains(n.out, w) {
+			if err := n.g.edge(n, w, n, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Write notes that the transaction writes the key, and finds the concurrent transactions that have
 // read it. It fails with *Error.
 func (n *Node) Write(key []byte) error { return n.write(key, false) }
 
-// Overwrite is Write of a key that a concurrent transaction may have written and committed: it
-// removed the key, and this one knows and writes it again. That it comes later is a dependency like
-// any other.
+// Overwrite is Write of a key that a concurrent transaction may have removed and committed, when
+// this one knows of it: it comes after that transaction, which is a dependency like any other.
 func (n *Node) Overwrite(key []byte) error { return n.write(key, true) }
 
 func (n *Node) write(key []byte, over bool) error {
-	g := n.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n.finished {
-		return nil
+	n.g.mu.Lock()
+	defer n.g.mu.Unlock()
+	if done, err := n.mayWrite(); done {
+		return err
 	}
-	if n.doomed {
-		return n.fail(n.doom.during("conflict in checking"))
-	}
-	n.wrote = true
 	if !n.writes.addPoint(key) {
-		return nil // who read it since has looked here
+		return nil // a reader of the key since then has found this write
 	}
-	for r := range n.concurrent() {
-		if (r.reads.contains(key) || over && r.writes.contains(key)) && !slices.Contains(n.in, r) {
-			if !over && n.follows(r, key) {
-				continue
-			}
-			if err := g.edge(r, n, n, key); err != nil {
-				return err
-			}
+	err := n.follow(key, func(r *Node) bool {
+		if over {
+			return r.reads.contains(key) || r.writes.contains(key)
 		}
+		return r.reads.contains(key) && !n.follows(r, key)
+	})
+	if err != nil {
+		return err
 	}
 	return n.writeOld(key, over)
 }
 
 // WriteSpan notes that the transaction writes every key of the span, and finds the concurrent
-// transactions that have read any, or written: it comes later than these. It fails with *Error.
+// transactions that have read any of them, or written: it comes after these. It fails with *Error.
 func (n *Node) WriteSpan(span kv.Span) error {
-	g := n.g
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n.finished {
-		return nil
+	n.g.mu.Lock()
+	defer n.g.mu.Unlock()
+	if done, err := n.mayWrite(); done {
+		return err
 	}
-	if n.doomed {
-		return n.fail(n.doom.during("conflict in checking"))
-	}
-	n.wrote = true
 	if !n.writes.add(span) {
-		return nil // who read there since has looked here
+		return nil // a reader of the span since then has found this write
 	}
-	for r := range n.concurrent() {
-		if (r.reads.overlaps(span) || r.writes.overlaps(span)) && !slices.Contains(n.in, r) {
-			if err := g.edge(r, n, n, span.Start); err != nil {
-				return err
-			}
-		}
+	touched := func(reads, writes *spanSet) bool {
+		return reads.overlaps(span) || writes.overlaps(span)
 	}
-	if o := &n.g.old; o.committed > n.begun && (o.reads.overlaps(span) || o.writes.overlaps(span)) {
+	err := n.follow(span.Start, func(r *Node) bool { return touched(&r.reads, &r.writes) })
+	if err != nil {
+		return err
+	}
+	if o := &n.g.old; o.committed > n.begun && touched(&o.reads, &o.writes) {
 		return n.followOld(span.Start)
 	}
 	return nil
 }
 
-// follows reports whether what r has read at the key was overwritten by another whom n's snapshot
-// shows: the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does
-// not say so: r's snapshot may show that one too, if its commit was under way when r asked; and one
-// whose status nobody knows has perhaps replaced nothing.
+// mayWrite reports whether a write need not be noted, and the error of a doomed transaction.
+func (n *Node) mayWrite() (done bool, err error) {
+	switch {
+	case n.finished:
+		return true, nil
+	case n.doomed:
+		return true, n.fail(n.doom.during("conflict in checking"))
+	}
+	n.wrote = true
+	return false, nil
+}
+
+// follow adds edges from the concurrent transactions that come before a write, at a key or from
+// one.
+func (n *Node) follow(key []byte, comesBefore func(*Node) bool) error {
+	for r := range n.concurrent() {
+		if !slices.Contains(n.in, r) && comesBefore(r) {
+			if err := n.g.edge(r, n, n, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// follows reports whether the version of the key that r read was overwritten by a third transaction
+// that n's snapshot shows: n replaces that one's version, not the one r read (ssi: I5). An edge
+// from r to the third one does not suffice: r's snapshot may show it too, if its commit was under
+// way when r asked. And one whose status is unknown may have replaced nothing.
 func (n *Node) follows(r *Node, key []byte) bool {
 	return slices.ContainsFunc(r.out, func(w *Node) bool {
 		return w != n && w.commitTS != 0 && w.inSnapshotOf(r) == no && w.inSnapshotOf(n) == yes &&
@@ -163,7 +183,7 @@ func (n *Node) follows(r *Node, key []byte) bool {
 	})
 }
 
-// concurrent yields the others whose snapshot or commit lies between the transaction's snapshot and
+// concurrent yields the transactions whose snapshot or commit lies between this one's snapshot and
 // now, as far as they are remembered one by one.
 func (n *Node) concurrent() func(yield func(*Node) bool) {
 	return func(yield func(*Node) bool) {
@@ -184,7 +204,7 @@ func (n *Node) concurrent() func(yield func(*Node) bool) {
 	}
 }
 
-// answer is what is known of a question about timestamps that may not be known yet.
+// answer is to a question about timestamps, which may not be known yet.
 type answer uint8
 
 const (
@@ -227,7 +247,7 @@ func (g *Graph) edge(reader, writer, me *Node, key []byte) error {
 		return me.fail(&Error{Reason: reason, Key: slices.Clone(key)})
 	}
 	writer.doomBy(key)
-	// The writer is lost; until it is gone the edge is true.
+	// The writer is doomed; the edge holds until it is gone.
 	reader.out = append(reader.out, writer)
 	writer.in = append(writer.in, reader)
 	return nil

@@ -22,7 +22,7 @@ type Graph struct {
 // Node is a serializable transaction. Its methods belong to the transaction's goroutine.
 type Node struct {
 	g      *Graph
-	owner  int64 // whom to name to those who ask who waits for whom
+	owner  int64 // the session, for views of waits
 	reader bool  // declared READ ONLY, or committed without a write
 
 	startTS, commitTS       tso.Timestamp // zero until they are known
@@ -40,15 +40,15 @@ type Node struct {
 
 // Options say what kind of transaction begins.
 type Options struct {
-	// ReadOnly: it is declared to write nothing.
+	// ReadOnly is set for a transaction that is declared to write nothing.
 	ReadOnly bool
-	// Deferrable: it does nothing before it is known whether its snapshot is safe.
+	// Deferrable is set for one that does nothing before it is known whether its snapshot is safe.
 	Deferrable bool
-	// Owner is the session, in what Waits tells.
+	// Owner is the session, as Waits names it.
 	Owner int64
 }
 
-// Begin announces a transaction. It comes before start_ts is drawn.
+// Begin adds a transaction. It must be called before start_ts is drawn.
 func (g *Graph) Begin(o Options) *Node {
 	n := &Node{g: g, owner: o.Owner, reader: o.ReadOnly, safety: safety{deferred: o.Deferrable}}
 	g.mu.Lock()
@@ -58,7 +58,7 @@ func (g *Graph) Begin(o Options) *Node {
 	return n
 }
 
-// Started tells the transaction's start_ts, before anything else happens to it.
+// Started sets the transaction's start_ts, before anything else happens to it.
 func (n *Node) Started(startTS tso.Timestamp) {
 	g := n.g
 	g.mu.Lock()
@@ -69,8 +69,8 @@ func (n *Node) Started(startTS tso.Timestamp) {
 	}
 }
 
-// Prepare asks whether the transaction may commit. If it may, nobody fails it from now on, and its
-// owner calls Committed or Aborted, or Unprepare. It may be repeated.
+// Prepare reports why the transaction may not commit, as *Error. Without an error the transaction
+// is not failed any more, and its owner calls Committed, Aborted or Unprepare. It may be repeated.
 func (n *Node) Prepare() error {
 	g := n.g
 	g.mu.Lock()
@@ -97,8 +97,8 @@ func (n *Node) Prepare() error {
 }
 
 // Unprepare takes Prepare back, before commit_ts is drawn: the transaction has to wait for another
-// one, which should not fail because of it meanwhile. It reports whether there was one, which comes
-// again.
+// one, which should not be failed because of it meanwhile. It reports whether the transaction was
+// prepared; then Prepare must be called again.
 func (n *Node) Unprepare() (prepared bool) {
 	n.g.mu.Lock()
 	defer n.g.mu.Unlock()
@@ -115,9 +115,9 @@ func (n *Node) pivotBefore(out *Node) bool {
 	})
 }
 
-// Committed tells that the transaction is committed, at commit_ts if it wrote. One whose status
-// nobody knows counts as committed, at zero: a timestamp that is not known, but is below all drawn
-// from now on.
+// Committed notes that the transaction is committed, at commit_ts if it wrote. A transaction whose
+// status is unknown counts as committed, at zero: a timestamp that is not known, but is below all
+// that are drawn from now on.
 func (n *Node) Committed(commitTS tso.Timestamp) {
 	g := n.g
 	g.mu.Lock()
@@ -136,8 +136,8 @@ func (n *Node) Committed(commitTS tso.Timestamp) {
 	g.forget()
 }
 
-// Aborted tells that the transaction is over and nothing of it is there. It may be repeated, and
-// after Committed it does nothing.
+// Aborted notes that the transaction is over and that nothing of it is in the store. It may be
+// repeated, and after Committed it does nothing.
 func (n *Node) Aborted() {
 	g := n.g
 	g.mu.Lock()
@@ -151,10 +151,10 @@ func (n *Node) Aborted() {
 	g.forget()
 }
 
-// finish ends the transaction's life among the active.
+// finish takes the transaction out of the running ones.
 func (n *Node) finish() {
 	n.finished = true
-	n.tellWatchers()
+	n.notifyWatchers()
 	n.unwatch()
 	n.leave()
 }
@@ -166,7 +166,7 @@ func (n *Node) leave() {
 	}
 }
 
-// cut removes all edges of a transaction that concerns nobody any more.
+// cut removes all edges and sets of a transaction that is in no cycle any more.
 func (n *Node) cut() {
 	for _, r := range n.in {
 		r.out = without(r.out, n)
@@ -184,8 +184,9 @@ func without(list []*Node, n *Node) []*Node {
 	return list
 }
 
-// forget drops the committed that nobody who runs is concurrent with, and bounds the others. What
-// their edges told stays with the nodes at the other ends: they keep the numbers of the dropped.
+// forget drops the committed transactions that are concurrent with no running one, and bounds the
+// number of the others. The nodes at the other ends of their edges keep what the edges mean: they
+// refer to the dropped nodes, which keep their numbers.
 func (g *Graph) forget() {
 	oldest := g.seq
 	if len(g.active) > 0 {
@@ -212,7 +213,7 @@ func (g *Graph) drop(n *Node) {
 	n.in, n.out, n.reads, n.writes = nil, nil, spanSet{}, spanSet{}
 }
 
-// gone says that the transaction will never commit.
+// gone reports whether the transaction will never commit.
 func (n *Node) gone() bool { return n.doomed }
 
 // doomBy makes a transaction fail at its next step.

@@ -2,8 +2,8 @@ package ssi
 
 import "slices"
 
-// safety is the search for a safe snapshot: of a transaction declared READ ONLY, the writers that
-// it waits for; of a writer, the readers that wait for it.
+// safety is the search for a safe snapshot. A transaction declared READ ONLY has the writers that
+// it waits for; a writer has the readers that wait for it.
 type safety struct {
 	deferred bool // nothing happens in it before the search has ended
 	safe     bool
@@ -13,7 +13,7 @@ type safety struct {
 	decided  chan struct{} // closed when safe or unsafe is
 }
 
-// watch begins the search: whoever may commit above the snapshot can spoil it.
+// watch begins the search: each writer that may commit above the snapshot can spoil it.
 func (n *Node) watch() {
 	n.decided = make(chan struct{})
 	for _, w := range n.g.active {
@@ -34,8 +34,9 @@ func (n *Node) watch() {
 	n.decide()
 }
 
-// spoils reports whether a committed writer has an edge to one that is in the reader's snapshot,
-// while it is not itself: it has to come before it, and the reader cannot have both.
+// spoils reports whether a committed writer has an edge to a transaction that is in the reader's
+// snapshot, while it is not there itself. It comes before that transaction in any serial order, so
+// the reader's snapshot is of no point in that order.
 func (n *Node) spoils(r *Node) bool {
 	if n.reader || n.inSnapshotOf(r) == yes {
 		return false
@@ -45,8 +46,8 @@ func (n *Node) spoils(r *Node) bool {
 	})
 }
 
-// tellWatchers lets the readers know that a writer has ended.
-func (n *Node) tellWatchers() {
+// notifyWatchers lets the readers know that a writer has ended.
+func (n *Node) notifyWatchers() {
 	for _, r := range n.watchers {
 		r.awaited = without(r.awaited, n)
 		if n.committed != 0 && n.spoils(r) {

@@ -8,9 +8,8 @@ const (
 	bytesMax     = 32 << 20
 )
 
-// summary stands for the oldest of the committed transactions. What is asked of it is answered as
-// if each of its transactions had read and written all that any of them did, and had committed
-// last.
+// summary replaces the oldest of the committed transactions. Every check treats it as one
+// transaction that has read and written all that any of them did, and has committed last.
 type summary struct {
 	reads, writes spanSet
 	committed     uint64 // number of the newest commit

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// The oracle's clock is the wall clock with its steps taken out. What must not stop (leases, times
-// to live, retention, AS OF) and what must not happen by a step (a lease that ends because somebody
-// corrected the time) is judged by the physical part of timestamps, so that part follows these
-// rules:
+// The oracle's clock is the wall clock without its steps. Leases, times to live, retention and AS
+// OF are judged by the physical part of timestamps. They must not stop, and no lease may end
+// because an administrator corrected the time. So the physical part follows these rules:
 //
 //	the wall clock is    the oracle's clock
 //	ahead by up to a day follows it: at once, or, where it judges leases, at most twice as fast
@@ -25,12 +24,12 @@ const (
 	// jumpMost is the longest step forwards that is followed: a machine that slept over night is
 	// right.
 	jumpMost = 24 * time.Hour
-	// slewPause lies between two looks at how far the clocks are apart, and slewPart is the part of
-	// the time since the last look by which the oracle's clock is held back at most.
+	// slewPause is the time between two comparisons of the clocks, and slewPart the part of it by
+	// which the oracle's clock is held back at most.
 	slewPause = slewPart * time.Millisecond
 	slewPart  = 10
-	// agreement is how far behind the wall clock may be to be taken for right: the two clocks are
-	// not read at one instant, and to whoever knows the wall clock its own time is the best.
+	// agreement is how far behind the wall clock may be to be taken for right. The two clocks are
+	// not read at one instant, and a client that knows the wall clock expects its time.
 	agreement = 10 * time.Millisecond
 
 	// aheadMost and behindMost are how far the wall clock may be from the newest timestamp of the
@@ -45,8 +44,8 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ClockError says that an oracle was not opened because the wall clock cannot be right. To go on by
-// it would put its error into the store for good, for timestamps never fall.
+// ClockError is returned for an oracle that was not opened because the wall clock cannot be right.
+// Going on by that clock would put its error into the store for good, for timestamps never fall.
 type ClockError struct {
 	Wall time.Time
 	Last time.Time // of the newest timestamp of the store; zero for a new one
@@ -63,8 +62,8 @@ func (e *ClockError) Error() string {
 }
 
 // checkClock refuses a wall clock that cannot be right. newest is the newest timestamp in the
-// store, if any; a store that was made by a clock that was wrong itself tells nothing about one
-// that is ahead of it.
+// store, if any. A store that was made by a wrong clock proves nothing about a clock that is ahead
+// of it.
 func checkClock(wall int64, newest Timestamp, machine bool) error {
 	e := &ClockError{Wall: time.UnixMilli(wall)}
 	if newest != 0 {
@@ -99,9 +98,8 @@ func (c *clock) start(wall, elapsed int64, newest Timestamp) {
 	c.latest.Store(0)
 }
 
-// now returns the milliseconds since 1970. It never goes back, so what has expired stays expired:
-// where slewing or the moment of agreement would take it back it stands still, for some
-// milliseconds.
+// now returns the milliseconds since 1970. It never goes back, so what has expired stays expired.
+// Where slewing or the moment of agreement would take it back, it stops for some milliseconds.
 func (c *clock) now() int64 {
 	now := c.estimate()
 	for {

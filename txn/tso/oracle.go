@@ -2,13 +2,13 @@
 // timestamps, from which transactions draw start_ts and commit_ts.
 //
 // The oracle persists the end of the range that it may serve (the high-water mark) before it serves
-// from it, and serves from memory: a draw is one atomic operation and a look at the clock. After a
-// restart it continues above the saved mark, so neither a crash nor a wall clock that steps back
+// from it, and serves from memory: a draw is one atomic operation and a reading of the clock. After
+// a restart it continues above the saved mark, so neither a crash nor a wall clock that steps back
 // makes it repeat or go down.
 //
 // A timestamp carries milliseconds, so TTLs of locks and reads AS OF are judged by oracle time and
-// no local clock ever decides. That time neither stops nor runs away when somebody sets the wall
-// clock, and a wall clock that cannot be right is refused (clock.go).
+// no local clock ever decides. That time neither stops nor runs away when the wall clock is set,
+// and a wall clock that cannot be right is refused (clock.go).
 //
 // One oracle serves all transactions of a store. On an exclusive engine that is the process's own.
 // On a store that several processes share, one of them (or a service) serves the others through
@@ -38,15 +38,16 @@ type Source interface {
 type Options struct {
 	// Clock returns milliseconds since 1970; nil means the wall clock.
 	Clock func() int64
-	// Elapsed is the monotonic clock beside Clock. When it is nil, that of the machine stands
-	// beside the wall clock, and beside another Clock the sum of its steps forwards.
+	// Elapsed is the monotonic clock beside Clock. When it is nil, the wall clock has the
+	// machine's monotonic clock beside it, and another Clock has the sum of its own steps
+	// forwards.
 	Elapsed func() time.Duration
 	// AcceptClock opens the oracle though its clock seems wrong (ClockError).
 	AcceptClock bool
 	// Window is how much time one persisted range covers; 0 means three seconds. A crash moves
 	// timestamps ahead of the clock by at most this much.
 	Window time.Duration
-	// Logger is told of a wall clock that jumps; nil means slog.Default().
+	// Logger receives jumps of the wall clock; nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -162,7 +163,7 @@ func (o *Oracle) Extend(ctx context.Context) error {
 			return err
 		}
 		if held := Timestamp(o.limit.Load()); mark > held {
-			// Someone else extended: everything up to its mark is taken.
+			// Another oracle has extended its range: everything up to its mark is taken.
 			o.raiseLast(mark)
 			limit = max(mark+1, now) + o.window
 		}
@@ -190,7 +191,7 @@ func (o *Oracle) Release(ctx context.Context) error {
 	return o.engine.Update(ctx, [][]byte{kv.Row(o.key)}, func(r kv.Reader, b *kv.Batch) error {
 		mark, err := o.readMark(ctx, r)
 		if err != nil || mark != held {
-			return err // someone else has taken a range above: leave it alone
+			return err // another oracle has taken a range above this one
 		}
 		b.Set(o.key, binary.BigEndian.AppendUint64(nil, last))
 		return nil

@@ -1,5 +1,4 @@
-// Package wait paces the attempts to get past a lock, and describes waits for those who look at
-// them.
+// Package wait paces the attempts to get past a lock, and describes waits for locks for views.
 package wait
 
 import (
@@ -19,7 +18,7 @@ type Backoff struct {
 	Most  time.Duration
 	Spent time.Duration
 	Limit time.Duration
-	// Closing is of the store; nil: the wait does not end with it.
+	// Closing is closed when the store closes, which ends the wait; nil: it does not.
 	Closing <-chan struct{}
 
 	next time.Duration
@@ -30,8 +29,8 @@ const (
 	backoffMost  = 100 * time.Millisecond
 )
 
-// Wait sleeps and reports whether there is any use in another attempt. The limit counts what was
-// slept, so no clock decides. When the store closes the error is ErrClosed.
+// Wait sleeps and reports whether another attempt is worthwhile. The limit counts what was slept,
+// so no clock decides. When the store closes the error is ErrClosed.
 func (b *Backoff) Wait(ctx context.Context) (bool, error) {
 	if b.Spent >= b.Limit {
 		return false, ctx.Err()
@@ -55,8 +54,8 @@ func (b *Backoff) Wait(ctx context.Context) (bool, error) {
 	}
 }
 
-// UnknownAttempts and UnknownTime bound how long the result of an update is looked for that the
-// engine could not tell.
+// UnknownAttempts and UnknownTime bound the attempts to learn the result of an update that the
+// engine left unknown.
 const (
 	UnknownAttempts = 3
 	UnknownTime     = 2 * time.Second

@@ -14,9 +14,9 @@ import (
 
 // Check walks the whole store and calls report with each broken invariant of package mvcc (I1 to
 // I3, I5, I6), each cell that does not decode, and each orphan: a lock whose primary knows nothing
-// of its transaction. After a crash such a lock may be there by right, when a secondary's prewrite
-// survived and its primary's did not; whoever meets it rolls it back. So let the locks be settled
-// before (txn.Store.SettleLocks); what is left after that should not be.
+// of its transaction. After a crash such a lock may be there, when a secondary's prewrite survived
+// and its primary's did not; a transaction that meets it rolls it back. So let the locks be settled
+// first (txn.Store.SettleLocks): an orphan that is left then is an error.
 func Check(ctx context.Context, r kv.Reader, report func(problem string)) error {
 	var locks []mvcc.Cell
 	known := map[string]bool{} // key@start_ts of each lock and each record
