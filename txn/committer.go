@@ -212,7 +212,7 @@ func (c *committer) waiting(wait func() error) error {
 	return n.Prepare()
 }
 
-// finalError names the reason of a failed commit in the words of the floors above.
+// finalError names the reason of a failed commit in the words of the layers above.
 func (c *committer) finalError(err error) error {
 	var rolled *mvcc.RolledBackError
 	if errors.As(err, &rolled) {

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// The errors of the protocol's steps, under the name by which the floors above know them.
+// The errors of the protocol's steps, under the names that the layers above use.
 type (
 	// WriteConflictError says that another transaction wrote the key first; run the whole again.
 	WriteConflictError = mvcc.WriteConflictError

@@ -32,8 +32,8 @@ func (t *Txn) readContext() context.Context {
 	return t.ctx
 }
 
-// client is the number by which the floors above know whoever runs the transaction, zero for
-// nobody.
+// client is the number that the layers above gave to the session that runs the transaction; zero
+// means that there is none.
 func (t *Txn) client() uint64 {
 	if o := t.locking.Owner; o != nil {
 		return uint64(o.ID())

@@ -50,6 +50,7 @@ var forbidden = []struct {
 	{regexp.MustCompile(`\b(answers|answered) (Err|calls|every call|an Update)`),
 		"returns, is returned by"},
 	{regexp.MustCompile(`(?i)\b(house|cellar)\b`), "architecture, lowest layer"},
+	{regexp.MustCompile(`(?i)\bfloors? (above|below)\b`), "layers"},
 }
 
 // wordsAllowed lists phrases that contain a forbidden word and may be used.

@@ -4,7 +4,7 @@
 // It owns the generator of workloads (workload.go), the statements that they are made of
 // (statement.go), the order in which coordinators move (scheduler.go), the engine that watches what
 // is written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It
-// uses the transaction layer as any floor above does.
+// uses the transaction layer as any layer above does.
 //
 // # A run
 //
