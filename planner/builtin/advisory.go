@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -11,13 +10,11 @@ import (
 func advisoryFunctions() []def {
 	out := []def{
 		f("pg_advisory_unlock_all() void",
-			func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-				l, err := advisoryLocks(rt)
-				if err == nil {
-					l.AdvisoryUnlockAll()
-				}
-				return types.Datum{}, err
-			}).volatile(),
+			asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
+				_ []types.Datum) (types.Datum, error) {
+				l.AdvisoryUnlockAll()
+				return types.Datum{}, nil
+			})).volatile(),
 	}
 	for _, args := range []string{"(int8)", "(int4,int4)"} {
 		for _, shared := range []bool{false, true} {
@@ -41,13 +38,6 @@ func advisoryFunctions() []def {
 	return out
 }
 
-func advisoryLocks(rt *expr.Runtime) (expr.AdvisoryLocks, error) {
-	if l, ok := rt.Session.(expr.AdvisoryLocks); ok {
-		return l, nil
-	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "advisory locks are not supported here")
-}
-
 func advisoryKey(a []types.Datum) expr.AdvisoryKey {
 	if len(a) == 1 {
 		return expr.AdvisoryKey{Hi: uint32(uint64(a[0].I) >> 32), Lo: uint32(a[0].I)}
@@ -56,25 +46,19 @@ func advisoryKey(a []types.Datum) expr.AdvisoryKey {
 }
 
 func advisoryLock(shared, transaction, wait bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		l, err := advisoryLocks(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
+		a []types.Datum) (types.Datum, error) {
 		got, err := l.AdvisoryLock(advisoryKey(a), shared, transaction, wait)
 		if wait {
 			return types.Datum{}, err
 		}
 		return types.NewBool(got), err
-	}
+	})
 }
 
 func advisoryUnlock(shared bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		l, err := advisoryLocks(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
+		a []types.Datum) (types.Datum, error) {
 		return types.NewBool(l.AdvisoryUnlock(advisoryKey(a), shared)), nil
-	}
+	})
 }

@@ -12,33 +12,21 @@ import (
 func backendFunctions() []def {
 	return []def{
 		f("pg_cancel_backend(int4) bool",
-			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-				s, ok := rt.Session.(expr.Backends)
-				if !ok {
-					return types.Null, sqlerr.Unsupported(0,
-						"pg_cancel_backend outside of a session")
-				}
+			asking(func(s expr.Backends, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 				done, err := s.CancelBackend(int32(a[0].I))
 				return types.NewBool(done), err
-			}).volatile(),
-		f("pg_reload_conf() bool", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-			s, ok := rt.Session.(expr.Backends)
-			if !ok {
-				return types.Null, sqlerr.Unsupported(0, "pg_reload_conf outside of a session")
-			}
-			err := s.ReloadConf()
-			return types.NewBool(err == nil), err
-		}).volatile(),
-		f("pg_terminate_backend(int4) bool", terminateBackend).volatile(),
-		f("pg_terminate_backend(int4,int8) bool", terminateBackend).volatile(),
+			})).volatile(),
+		f("pg_reload_conf() bool",
+			asking(func(s expr.Backends, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+				err := s.ReloadConf()
+				return types.NewBool(err == nil), err
+			})).volatile(),
+		f("pg_terminate_backend(int4) bool", asking(terminateBackend)).volatile(),
+		f("pg_terminate_backend(int4,int8) bool", asking(terminateBackend)).volatile(),
 	}
 }
 
-func terminateBackend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, ok := rt.Session.(expr.Backends)
-	if !ok {
-		return types.Null, sqlerr.Unsupported(0, "pg_terminate_backend outside of a session")
-	}
+func terminateBackend(s expr.Backends, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var wait time.Duration
 	if len(a) > 1 {
 		if a[1].I < 0 {

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -15,15 +14,12 @@ func blockingFunctions() []def {
 }
 
 func blockers(name string, of func(expr.LockWaits, int32) []int32) def {
-	return f(name+"(int4) int4[]", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, ok := rt.Session.(expr.LockWaits)
-		if !ok {
-			return types.Null, sqlerr.Unsupported(0, name+" outside of a session")
-		}
+	fn := func(s expr.LockWaits, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		var pids []types.Datum
 		for _, pid := range of(s, int32(a[0].I)) {
 			pids = append(pids, types.NewInt(int64(pid)))
 		}
 		return types.NewArray(pids), nil
-	}).volatile()
+	}
+	return f(name+"(int4) int4[]", asking(fn)).volatile()
 }

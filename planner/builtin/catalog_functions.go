@@ -13,21 +13,13 @@ import (
 // describe makes a function that looks up a fact in the catalog, about the OID in argument arg.
 // Unknown facts are NULL. extra makes the third argument of Describe from the other arguments.
 func describe(kind string, extra func(a []types.Datum) string) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, err := session(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return asking(func(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		x := ""
 		if extra != nil {
 			x = extra(a)
 		}
-		text, ok := s.Describe(kind, types.OID(a[0].I), x)
-		if !ok {
-			return types.Null, nil
-		}
-		return types.NewString(text), nil
-	}
+		return textOrNull(s.Describe(kind, types.OID(a[0].I), x))
+	})
 }
 
 // named makes a function of a relation's name from a function of its OID.
@@ -57,16 +49,9 @@ func pretty(a []types.Datum) string {
 func prettyFlag(a []types.Datum) string { return pretty(a[1:]) }
 
 // nodeExpr is pg_get_expr: the catalog looks up the expression of the node tree.
-func nodeExpr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
-	text, ok := s.Describe("expr", types.OID(a[1].I), a[0].S+pretty(a[2:]))
-	if !ok {
-		return types.Null, nil
-	}
-	return types.NewString(text), nil
+func nodeExpr(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
+	return textOrNull(s.Describe("expr", types.OID(a[1].I), a[0].S+pretty(a[2:])))
 }
 
 // visible reports whether an object is found by its unqualified name, which is whether Describe
@@ -88,10 +73,10 @@ func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null
 var catalogFunctions = func() []def {
 	out := []def{
 		n("format_type(oid,int4) text", formatType).stable(),
-		f("pg_get_expr(pg_node_tree,oid) text", nodeExpr).stable(), f("pg_get_expr(pg_node_tree,"+
-			"oid,bool) text", nodeExpr).stable(),
-		f("pg_get_expr(text,oid) text", nodeExpr).stable(), f("pg_get_expr(text,oid,bool) text",
-			nodeExpr).stable(),
+		f("pg_get_expr(pg_node_tree,oid) text", asking(nodeExpr)).stable(),
+		f("pg_get_expr(pg_node_tree,oid,bool) text", asking(nodeExpr)).stable(),
+		f("pg_get_expr(text,oid) text", asking(nodeExpr)).stable(),
+		f("pg_get_expr(text,oid,bool) text", asking(nodeExpr)).stable(),
 		f("pg_get_indexdef(oid) text", describe("indexdef", nil)).stable(),
 		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", func(a []types.Datum) string {
 			return strconv.FormatInt(a[1].I, 10) + pretty(a[2:])
@@ -105,11 +90,11 @@ var catalogFunctions = func() []def {
 		})).stable(),
 		f("pg_get_viewdef(text) text", named(describe("viewdef", nil))).stable(),
 		f("pg_get_viewdef(text,bool) text", named(describe("viewdef", prettyFlag))).stable(),
-		f("pg_get_serial_sequence(text,text) text", serialSequence).stable(),
-		f("pg_sequence_last_value(regclass) int8", sequenceLastValue).volatile(),
-		f("pg_get_userbyid(oid) name", userByID).stable(),
+		f("pg_get_serial_sequence(text,text) text", asking(serialSequence)).stable(),
+		f("pg_sequence_last_value(regclass) int8", describeNumber("last value")).volatile(),
+		f("pg_get_userbyid(oid) name", asking(userByID)).stable(),
 		f("pg_table_is_visible(oid) bool", visible).stable(),
-		f("to_regclass(text) regclass", toRegclass).stable(),
+		f("to_regclass(text) regclass", asking(toRegclass)).stable(),
 		f("to_regtype(text) regtype", toReg(types.OIDRegType)).stable(),
 		f("to_regnamespace(text) regnamespace", toReg(types.OIDRegNamespace)).stable(),
 		f("to_regproc(text) regproc", toReg(types.OIDRegProc)).stable(),
@@ -128,8 +113,8 @@ var catalogFunctions = func() []def {
 		f("pg_indexes_size(regclass) int8", relationSize("indexes")).volatile(),
 		f("pg_total_relation_size(regclass) int8", relationSize("total")).volatile(),
 		f("pg_database_size(oid) int8", relationSize("database")).volatile(),
-		f("pg_database_size(name) int8", namedDatabaseSize).volatile(),
-		f("pg_relation_filenode(regclass) oid", filenode).stable(),
+		f("pg_database_size(name) int8", asking(namedDatabaseSize)).volatile(),
+		f("pg_relation_filenode(regclass) oid", describeNumber("filenode")).stable(),
 		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text",
 			null).stable(),
 		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text",
@@ -143,17 +128,9 @@ var catalogFunctions = func() []def {
 		f("pg_get_statisticsobjdef(oid) text", null).stable(),
 		f("pg_get_statisticsobjdef_columns(oid) text", null).stable(),
 		f("pg_relation_is_publishable(regclass) bool", yes).stable(),
-		f("pg_is_other_temp_schema(oid) bool",
-			func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-				return types.NewBool(false), nil
-			}).stable(),
-		f("row_security_active(oid) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-			return types.NewBool(false), nil
-		}).stable(),
-		f("pg_tablespace_location(oid) text",
-			func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-				return types.NewString(""), nil
-			}).stable(),
+		fixed("pg_is_other_temp_schema(oid) bool", types.NewBool(false)),
+		fixed("row_security_active(oid) bool", types.NewBool(false)),
+		fixed("pg_tablespace_location(oid) text", types.NewString("")),
 	}
 	for _, kind := range []string{
 		"type", "function", "operator", "opclass", "opfamily", "collation", "conversion",
@@ -221,39 +198,26 @@ func formatType(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(types.FormatType(oid, int32(a[1].I))), nil
 }
 
-func userByID(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func userByID(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	if name, ok := s.Describe("role", types.OID(a[0].I), ""); ok {
 		return types.NewString(name), nil
 	}
 	return types.NewString(fmt.Sprintf("unknown (OID=%d)", a[0].I)), nil
 }
 
-func serialSequence(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func serialSequence(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	oid, err := s.ResolveClass(a[0].S)
 	if err != nil {
 		return types.Null, err
 	}
-	text, ok := s.Describe("serial", oid, a[1].S)
-	if !ok {
-		return types.Null, nil
-	}
-	return types.NewString(text), nil
+	return textOrNull(s.Describe("serial", oid, a[1].S))
 }
 
 // toRegclass is NULL for a relation that does not exist.
-func toRegclass(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func toRegclass(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	oid, err := s.ResolveClass(a[0].S)
 	if missing(err) {
 		return types.Null, nil
@@ -302,22 +266,8 @@ func relationSize(what string) scalar {
 	}
 }
 
-// sequenceLastValue is NULL for a sequence that has not given a value yet.
-func sequenceLastValue(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	d, err := describe("last value", nil)(rt, a)
-	if err != nil || d.Null {
-		return types.Null, err
-	}
-	n, err := strconv.ParseInt(d.S, 10, 64)
-	return types.NewInt(n), err
-}
-
 // namedDatabaseSize is pg_database_size of a name.
-func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func namedDatabaseSize(s expr.Session, rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	text, ok := s.Describe("database", 0, a[0].S)
 	if !ok {
 		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
@@ -327,12 +277,15 @@ func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return relationSize("database")(rt, []types.Datum{types.NewInt(id)})
 }
 
-// filenode looks up the storage ID of a relation.
-func filenode(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	d, err := describe("filenode", nil)(rt, a)
-	if err != nil || d.Null {
-		return types.Null, err
+// describeNumber is describe for a fact that is a number.
+func describeNumber(kind string) scalar {
+	fact := describe(kind, nil)
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		d, err := fact(rt, a)
+		if err != nil || d.Null {
+			return types.Null, err
+		}
+		n, err := strconv.ParseInt(d.S, 10, 64)
+		return types.NewInt(n), err
 	}
-	n, err := strconv.ParseInt(d.S, 10, 64)
-	return types.NewInt(n), err
 }

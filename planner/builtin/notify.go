@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -10,11 +9,8 @@ import (
 func notifyFunctions() []def {
 	return []def{
 		n("pg_notify(text,text) void",
-			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-				to, err := notifications(rt)
-				if err != nil {
-					return types.Null, err
-				}
+			asking(func(to expr.Notifications, _ *expr.Runtime,
+				a []types.Datum) (types.Datum, error) {
 				var text [2]string
 				for i := range a {
 					if !a[i].Null {
@@ -22,10 +18,10 @@ func notifyFunctions() []def {
 					}
 				}
 				return types.Datum{}, to.Notify(text[0], text[1])
-			}).volatile(),
+			})).volatile(),
 		s("pg_listening_channels() text", "",
 			func(rt *expr.Runtime, _ []types.Datum, emit func([]types.Datum) error) error {
-				to, err := notifications(rt)
+				to, err := session[expr.Notifications](rt)
 				if err != nil {
 					return err
 				}
@@ -37,19 +33,9 @@ func notifyFunctions() []def {
 				return nil
 			}).stable(),
 		f("pg_notification_queue_usage() float8",
-			func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-				to, err := notifications(rt)
-				if err != nil {
-					return types.Null, err
-				}
+			asking(func(to expr.Notifications, _ *expr.Runtime,
+				_ []types.Datum) (types.Datum, error) {
 				return types.NewFloat(to.NotificationQueueUsage()), nil
-			}).volatile(),
+			})).volatile(),
 	}
-}
-
-func notifications(rt *expr.Runtime) (expr.Notifications, error) {
-	if n, ok := rt.Session.(expr.Notifications); ok {
-		return n, nil
-	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "notifications are not supported here")
 }

@@ -65,11 +65,8 @@ func hasPrivilege(kind string, commas int) scalar {
 	if kind == "column" {
 		least = 2
 	}
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, err := session(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return asking(func(s expr.Session, rt *expr.Runtime,
+		a []types.Datum) (_ types.Datum, err error) {
 		granted := true
 		ts := rt.ArgTypes
 		if commas > least {
@@ -94,7 +91,7 @@ func hasPrivilege(kind string, commas int) scalar {
 			return types.Null, nil
 		}
 		return types.NewBool(granted), nil
-	}
+	})
 }
 
 // roleMay checks the role in the first argument. A role given as a number need not exist.

@@ -20,11 +20,32 @@ func location(rt *expr.Runtime) *time.Location {
 }
 
 // session returns the session, or an error where a function runs without one.
-func session(rt *expr.Runtime) (expr.Session, error) {
-	if rt.Session == nil {
-		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "there is no session to ask")
+// session returns the session, or the part of it that S is.
+func session[S any](rt *expr.Runtime) (S, error) {
+	s, ok := rt.Session.(S)
+	if !ok {
+		return s, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "there is no session to ask")
 	}
-	return rt.Session, nil
+	return s, nil
+}
+
+// asking makes a function that needs the session.
+func asking[S any](fn func(s S, rt *expr.Runtime, a []types.Datum) (types.Datum, error)) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, err := session[S](rt)
+		if err != nil {
+			return types.Null, err
+		}
+		return fn(s, rt, a)
+	}
+}
+
+// textOrNull is the result of a question about a fact that may not be there.
+func textOrNull(text string, ok bool) (types.Datum, error) {
+	if !ok {
+		return types.Null, nil
+	}
+	return types.NewString(text), nil
 }
 
 // textOf returns a value's text output.

@@ -22,13 +22,10 @@ const (
 
 // ask makes a stable function without arguments from a query of the session.
 func ask(sig string, question func(s expr.Session) types.Datum) def {
-	return f(sig, func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		s, err := session(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return f(sig, asking(func(s expr.Session, _ *expr.Runtime,
+		_ []types.Datum) (types.Datum, error) {
 		return question(s), nil
-	}).stable()
+	})).stable()
 }
 
 // fixed makes a stable function that always returns the same value.
@@ -56,12 +53,12 @@ func systemFunctions() []def {
 		ask("getpgusername() name", user), ask("session_user() name", sessionUser),
 		ask("current_database() name", database), ask("current_catalog() name", database),
 		ask("current_schema() name", schema),
-		f("current_schemas(bool) name[]", currentSchemas).stable(),
+		f("current_schemas(bool) name[]", asking(currentSchemas)).stable(),
 		ask("pg_backend_pid() int4",
 			func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
-		f("current_setting(text) text", currentSetting).stable(),
-		f("current_setting(text,bool) text", currentSetting).stable(),
-		n("set_config(text,text,bool) text", setConfig).volatile(),
+		f("current_setting(text) text", asking(currentSetting)).stable(),
+		f("current_setting(text,bool) text", asking(currentSetting)).stable(),
+		n("set_config(text,text,bool) text", asking(setConfig)).volatile(),
 		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
 		}).stable(),
@@ -86,7 +83,7 @@ func systemFunctions() []def {
 		f("txid_current() int8", timestamp(expr.Timestamps.StartTimestamp)).stable(),
 		f("minidb_snapshot_timestamp() int8",
 			timestamp(expr.Timestamps.SnapshotTimestamp)).stable(),
-		f("minidb_last_commit_timestamp() int8", lastCommitTimestamp).stable(),
+		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
 		fixed("inet_server_port() int4", types.Null), fixed("inet_client_port() int4", types.Null),
@@ -112,11 +109,7 @@ func systemFunctions() []def {
 
 // serverFact makes a function that returns a fact about the server or the session, an integer.
 func serverFact(kind string) scalar {
-	return func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		s, err := session(rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return asking(func(s expr.Session, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		text, ok := s.Describe(kind, 0, "")
 		if !ok {
 			return types.Null, sqlerr.Unsupported(0, "this system function")
@@ -127,14 +120,11 @@ func serverFact(kind string) scalar {
 				"catalog fact \"%s\" is not a number", kind)
 		}
 		return types.NewInt(n), nil
-	}
+	})
 }
 
-func currentSchemas(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func currentSchemas(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	var out []types.Datum
 	path := s.SearchPath()
 	if a[0].Bool() && !slices.Contains(path, "pg_catalog") {
@@ -146,11 +136,8 @@ func currentSchemas(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return oneDimensional(out, 1), nil
 }
 
-func currentSetting(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	if v, ok := s.Setting(strings.ToLower(a[0].S)); ok {
 		return types.NewString(v), nil
 	}
@@ -161,11 +148,8 @@ func currentSetting(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		"unrecognized configuration parameter \"%s\"", a[0].S)
 }
 
-func setConfig(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
+func setConfig(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
+	error) {
 	if a[0].Null {
 		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "SET requires parameter name")
 	}
