@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 const (
@@ -103,12 +104,5 @@ func pauseUpdate(ctx context.Context, attempt int) error {
 		return err
 	}
 	most := min(time.Millisecond<<min(attempt-1, 10), updateBackoffMax)
-	t := time.NewTimer(time.Duration(rand.Int64N(int64(most)) + 1))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return wait.Pause(ctx, rand.N(most)+1)
 }

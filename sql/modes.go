@@ -60,19 +60,13 @@ func (s *planRunner) setTransactionSetting(name, value string) (done bool, err e
 	var modes ast.TxnModes
 	switch strings.ToLower(name) {
 	case "transaction_read_only":
-		b, ok := settings.ParseBool(value)
-		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue,
-				"parameter \"transaction_read_only\" requires a Boolean value")
+		if modes.ReadOnly, err = boolMode(name, value); err != nil {
+			return true, err
 		}
-		modes.ReadOnly = &b
 	case "transaction_deferrable":
-		b, ok := settings.ParseBool(value)
-		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue,
-				"parameter \"transaction_deferrable\" requires a Boolean value")
+		if modes.Deferrable, err = boolMode(name, value); err != nil {
+			return true, err
 		}
-		modes.Deferrable = &b
 	case "transaction_isolation":
 		level := settings.Lookup(name)
 		if value, err = level.Canonical(value); err != nil {
@@ -86,6 +80,15 @@ func (s *planRunner) setTransactionSetting(name, value string) (done bool, err e
 		return true, nil
 	}
 	return true, s.setModes(context.Background(), &modes) // none of these modes waits
+}
+
+func boolMode(name, value string) (*bool, error) {
+	on, ok := settings.ParseBool(value)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue,
+			"parameter \"%s\" requires a Boolean value", strings.ToLower(name))
+	}
+	return &on, nil
 }
 
 // setModes applies the modes of BEGIN and SET TRANSACTION to the present transaction.

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // maxAttempts bounds how often an implicit transaction is run again after a conflict. Each conflict
@@ -22,14 +23,7 @@ func backoff(ctx context.Context, attempt int) error {
 		return ctx.Err()
 	}
 	most := time.Millisecond << min(attempt-1, 6)
-	t := time.NewTimer(time.Duration(rand.Int64N(int64(most)) + 1))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return wait.Pause(ctx, rand.N(most)+1)
 }
 
 // Retry runs an implicit transaction that ended with err again until it has no conflict. It is the

@@ -75,12 +75,20 @@ func (s utility) execCommit(ctx context.Context, st *ast.Commit) (string, error)
 		s.chain(st.Chain, &modes)
 		return "COMMIT", nil
 	}
-	if st.Chain {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
-			"COMMIT AND CHAIN can only be used in transaction blocks")
+	if err := s.outsideBlock("COMMIT", st.Chain); err != nil {
+		return "", err
+	}
+	return "COMMIT", s.commit(ctx)
+}
+
+// outsideBlock warns that a command that ends a block is outside of one, and refuses AND CHAIN.
+func (s utility) outsideBlock(command string, chain bool) error {
+	if chain {
+		return sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"%s AND CHAIN can only be used in transaction blocks", command)
 	}
 	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
-	return "COMMIT", s.commit(ctx)
+	return nil
 }
 
 func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
@@ -90,11 +98,9 @@ func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, er
 		s.chain(st.Chain, &modes)
 		return "ROLLBACK", nil
 	}
-	if st.Chain {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
-			"ROLLBACK AND CHAIN can only be used in transaction blocks")
+	if err := s.outsideBlock("ROLLBACK", st.Chain); err != nil {
+		return "", err
 	}
-	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
 	s.abort(ctx)
 	return "ROLLBACK", nil
 }

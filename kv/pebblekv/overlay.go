@@ -26,9 +26,8 @@ func newOverlayFS(base vfs.FS, dir string) (*overlayFS, error) {
 	return fs, fs.MemFS.MkdirAll(dir, privateDir)
 }
 
-// OpenUnchanged opens a store for reading only. What the engine writes, its recovery from the log
-// included, stays in memory and is gone when it closes. The directory's files stay as they are.
-func OpenUnchanged(dir string, opts Options) (*Engine, error) {
+// overlayOfStore makes the overlay of a directory that must hold a store.
+func overlayOfStore(dir string, opts Options) (*overlayFS, error) {
 	base := opts.FS
 	if base == nil {
 		base = vfs.Default
@@ -39,6 +38,16 @@ func OpenUnchanged(dir string, opts Options) (*Engine, error) {
 	overlay, err := newOverlayFS(base, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", dir, err)
+	}
+	return overlay, nil
+}
+
+// OpenUnchanged opens a store for reading only. What the engine writes, its recovery from the log
+// included, stays in memory and is gone when it closes. The directory's files stay as they are.
+func OpenUnchanged(dir string, opts Options) (*Engine, error) {
+	overlay, err := overlayOfStore(dir, opts)
+	if err != nil {
+		return nil, err
 	}
 	opts.FS, opts.MustExist, opts.readOnce = overlay, true, true
 	return Open(dir, opts)

@@ -52,16 +52,9 @@ type Salvaged struct {
 // copied into a store in the directory scratch, which must not exist and is the caller's to remove
 // (Unlisted).
 func OpenDamaged(ctx context.Context, dir, scratch string, opts Options) (*Salvaged, error) {
-	base := opts.FS
-	if base == nil {
-		base = vfs.Default
-	}
-	if err := mustHold(base, dir); err != nil {
-		return nil, fmt.Errorf("open store %q: %w", dir, err)
-	}
-	overlay, err := newOverlayFS(base, dir)
+	overlay, err := overlayOfStore(dir, opts)
 	if err != nil {
-		return nil, fmt.Errorf("open store %q: %w", dir, err)
+		return nil, err
 	}
 	logs := &soundLogs{overlayFS: overlay}
 	view := opts
@@ -73,7 +66,7 @@ func OpenDamaged(ctx context.Context, dir, scratch string, opts Options) (*Salva
 	if errors.Is(cause, kv.ErrInUse) || errors.Is(cause, errFormat) {
 		return nil, cause
 	}
-	if overlay, err = newOverlayFS(base, dir); err != nil { // without what the attempt left
+	if overlay, err = newOverlayFS(overlay.base, dir); err != nil { // without what the attempt left
 		return nil, err
 	}
 	s, err := openUnlisted(ctx, &soundLogs{overlayFS: overlay}, dir, scratch, cause, opts)

@@ -195,18 +195,20 @@ func (p *parser) reset() ast.Statement {
 
 // resetOne parses behind RESET what is not ALL.
 func (p *parser) resetOne(pos ast.Pos) *ast.Set {
-	s := &ast.Set{Pos: pos, Default: true}
+	return &ast.Set{Pos: pos, Default: true, Name: p.shownName()}
+}
+
+// shownName parses the name of a parameter behind SHOW and RESET, where some have SQL's words.
+func (p *parser) shownName() string {
 	switch {
 	case p.accept("time", "zone"):
-		s.Name = "timezone"
+		return "timezone"
 	case p.accept("transaction", "isolation", "level"):
-		s.Name = "transaction_isolation"
+		return "transaction_isolation"
 	case p.accept("session", "authorization"):
-		s.Name = "session_authorization"
-	default:
-		s.Name = p.settingName()
+		return "session_authorization"
 	}
-	return s
+	return p.settingName()
 }
 
 // alterDatabase parses behind ALTER: DATABASE name {SET … | RESET … | RENAME TO name}.
@@ -258,17 +260,10 @@ func (p *parser) alterSystem(pos ast.Pos) ast.Statement {
 func (p *parser) show() ast.Statement {
 	s := &ast.Show{Pos: p.pos()}
 	p.next()
-	switch {
-	case p.accept("all"):
+	if p.accept("all") {
 		s.Name = "all"
-	case p.accept("time", "zone"):
-		s.Name = "timezone"
-	case p.accept("transaction", "isolation", "level"):
-		s.Name = "transaction_isolation"
-	case p.accept("session", "authorization"):
-		s.Name = "session_authorization"
-	default:
-		s.Name = p.settingName()
+	} else {
+		s.Name = p.shownName()
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // A table is analysed in the background when so many rows have changed.
@@ -178,16 +179,7 @@ func (r *Registry) analyze(ctx context.Context, id table.ID) error {
 	return err
 }
 
-func pause(ctx context.Context) error {
-	t := time.NewTimer(batchPause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
+func pause(ctx context.Context) error { return wait.Pause(ctx, batchPause) }
 
 // Sweep removes what is stored of tables that are gone.
 func (r *Registry) Sweep(ctx context.Context) error {

@@ -54,6 +54,18 @@ func (b *Backoff) Wait(ctx context.Context) (bool, error) {
 	}
 }
 
+// Pause waits for d. It returns the error of ctx if that ends before.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // UnknownAttempts and UnknownTime bound the attempts to learn the result of an update that the
 // engine left unknown.
 const (
