@@ -130,6 +130,18 @@ func TestOfTwoRefreshesOneFails(t *testing.T) {
 	})
 }
 
+// TestOfTwoRefreshesInTwoProcessesOneFails at READ COMMITTED too: by snapshots of statements.
+func TestOfTwoRefreshesInTwoProcessesOneFails(t *testing.T) {
+	a, b, _ := sharedFixture(t)
+	viewFixture(t, a)
+	mustQuery(t, a, "INSERT INTO t VALUES (3, 30, 3)")
+	mustQuery(t, a, "BEGIN; REFRESH MATERIALIZED VIEW CONCURRENTLY m")
+	mustQuery(t, b, "DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (4, 40, 4)")
+	mustQuery(t, b, "REFRESH MATERIALIZED VIEW CONCURRENTLY m")
+	require.Equal(t, sqlerr.SerializationFailure, codeOf(query(a, "COMMIT")))
+	require.Contains(t, mustQuery(t, a, sumOfView), "\n3|70\n")
+}
+
 // TestRefreshIsSerializable: a block that reads the view and writes its table, beside one that
 // refreshes it from that table. In no serial order would each miss what the other did.
 func TestRefreshIsSerializable(t *testing.T) {
@@ -184,6 +196,59 @@ func TestRefreshConcurrentlyWritesWhatDiffers(t *testing.T) {
 		}
 		require.Contains(t, mustQuery(t, b, "SELECT count(*) FROM s LEFT JOIN d ON d.u = s.u "+
 			"WHERE d.u IS NULL AND s.u IS NOT NULL"), "\n0\n")
+	}
+}
+
+// TestAViewIsAlwaysOneResultOfItsQuery, whoever moves amounts between the rows of its table, and
+// whoever refreshes it, in place or not: every reader at every level sees one result, by the rows
+// and by each index.
+func TestAViewIsAlwaysOneResultOfItsQuery(t *testing.T) {
+	one := newEngine(t)
+	here, there := twoProcesses(t)
+	for _, engines := range [][]*sql.Engine{{one, one}, {here, there}} {
+		a, _, _ := lockFixtureOf(t, engines[0], engines[1])
+		mustQuery(t, a, "INSERT INTO t SELECT i, 10, i FROM generate_series(3, 20) i")
+		viewFixture(t, a)
+		const total = 30 + 18*10
+		const right = "SELECT 1 / (count(*) = 20 AND sum(n) = %d)::int FROM m"
+		var others []<-chan error
+		// until runs texts until they have succeeded so often; conflicts are run again.
+		until := func(s *sql.Session, times int, texts ...string) {
+			done := make(chan error, 1)
+			others = append(others, done)
+			go func() {
+				for n := 0; n < times; {
+					err := query(s, texts[n%len(texts)])
+					switch codeOf(err) {
+					case "":
+						n++
+					case sqlerr.SerializationFailure, sqlerr.DeadlockDetected:
+						_ = query(s, "ROLLBACK")
+					default:
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for i, e := range engines {
+			until(newSession(t, e), 60, fmt.Sprintf("BEGIN; UPDATE t SET n = n - 1 WHERE id = %d; "+
+				"UPDATE t SET n = n + 1 WHERE id = %d; COMMIT", i+1, 20-i),
+				fmt.Sprintf("BEGIN; UPDATE t SET n = n - 3 WHERE id = %d; UPDATE t SET n = n + 3 "+
+					"WHERE id = %d; COMMIT", 7+i, 9+i))
+			until(newSession(t, e), 30, "REFRESH MATERIALIZED VIEW CONCURRENTLY m",
+				"BEGIN ISOLATION LEVEL REPEATABLE READ; REFRESH MATERIALIZED VIEW CONCURRENTLY m; "+
+					"COMMIT", "REFRESH MATERIALIZED VIEW m")
+			for _, level := range isolationLevels {
+				until(newSession(t, e), 30, fmt.Sprintf("BEGIN ISOLATION LEVEL %s; "+right+"; "+
+					right+" WHERE id > 0; "+right+" WHERE n > -1000; COMMIT", level, total, total,
+					total))
+			}
+		}
+		for _, done := range others {
+			require.NoError(t, <-done)
+		}
 	}
 }
 

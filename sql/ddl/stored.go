@@ -183,7 +183,7 @@ func (env *Env) viewHolds(ctx context.Context, v *table.Desc) (bool, error) {
 		return false, onlySQL(err)
 	}
 	cols := notes.Results[q]
-	if len(cols) != len(v.Columns) {
+	if len(cols) != v.VisibleColumns() {
 		return false, nil
 	}
 	for i := range cols {

@@ -47,9 +47,11 @@
 //   - catalog I4: two transactions that use the rows of a table by descriptors that disagree about
 //     them do not both commit; the second to commit fails. Writers of rows validate the table's
 //     writers' key since they read the descriptor. Transactions that build something from all rows
-//     (an index) validate the table's span, and write that key with the descriptor. Within a
-//     process the locks of tables (package sql) keep this fair; correctness does not need them. A
-//     change that alters nothing for writers (RelabelRelation) excludes no transaction.
+//     (an index) validate the table's span, and write that key with the descriptor. One that
+//     refreshes a materialized view in place writes and validates it, so that two exclude each
+//     other. Within a process the locks of tables (package sql) keep this fair; correctness does
+//     not need them. A change that alters nothing for writers (RelabelRelation) excludes no
+//     transaction.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
 //   - catalog I6: a storage ID belongs to one table for ever. A transaction that gives a table
