@@ -162,6 +162,17 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
+	dims, lower, ok := catDims(x, y)
+	if !ok {
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+			"cannot concatenate incompatible arrays")
+	}
+	return types.Datum{Arr: &types.ArrayValue{Elems: both.elems, Dims: dims, Lower: lower}}, nil
+}
+
+// catDims returns the dimensions and lower bounds of the concatenation of two arrays. It returns
+// false if the arrays cannot be concatenated.
+func catDims(x, y *types.ArrayValue) (dims, lower []int, ok bool) {
 	out, more := x, 1 // the array whose form the result has, and the number of entries added to it
 	switch {
 	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
@@ -170,12 +181,11 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case len(x.Dims)+1 == len(y.Dims) && slices.Equal(x.Dims, y.Dims[1:]):
 		out = y
 	default:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-			"cannot concatenate incompatible arrays")
+		return nil, nil, false
 	}
-	dims := slices.Clone(out.Dims)
+	dims = slices.Clone(out.Dims)
 	dims[0] += more
-	return types.Datum{Arr: &types.ArrayValue{Elems: both.elems, Dims: dims, Lower: out.Lower}}, nil
+	return dims, out.Lower, true
 }
 
 // sameElement is IS NOT DISTINCT FROM over elements.

@@ -413,23 +413,13 @@ func toTimestamp(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	if in.pm && in.hour < 12 {
-		in.hour += 12
-	} else if in.am && in.hour == 12 || in.clock12 && !in.pm && !in.am && in.hour == 12 {
-		in.hour = 0
-	}
-	if in.hour > 23 || in.min > 59 || in.sec > 59 {
-		if !(in.hour == 24 && in.min == 0 && in.sec == 0) {
-			return types.Null, errFieldRange(a[0].S)
-		}
+	secs, err := in.secondsOfDay(a[0].S)
+	if err != nil {
+		return types.Null, err
 	}
 	ts, err := types.DateToTimestamp(d)
 	if err != nil {
 		return types.Null, err
-	}
-	secs := in.hour*3600 + in.min*60 + in.sec
-	if in.secs > 0 {
-		secs = in.secs
 	}
 	ts += int64(secs)*1_000_000 + int64(in.micros)
 	if in.hasZone {
@@ -443,4 +433,23 @@ func toTimestamp(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	r, err := types.LocalToUTC(ts, location(rt))
 	return types.NewInt(r), err
+}
+
+// secondsOfDay returns the time of day that was read from text.
+func (in *dateInput) secondsOfDay(text string) (int, error) {
+	hour := in.hour
+	if in.pm && hour < 12 {
+		hour += 12
+	} else if hour == 12 && (in.am || in.clock12 && !in.pm) {
+		hour = 0
+	}
+	if hour > 23 || in.min > 59 || in.sec > 59 {
+		if !(hour == 24 && in.min == 0 && in.sec == 0) {
+			return 0, errFieldRange(text)
+		}
+	}
+	if in.secs > 0 {
+		return in.secs, nil
+	}
+	return hour*3600 + in.min*60 + in.sec, nil
 }

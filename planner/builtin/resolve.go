@@ -259,44 +259,61 @@ func keepBest(cands []candidate, score func(candidate) int) []candidate {
 // accepts that there, else the category that all candidates have. It keeps the candidates of these
 // categories, and if there are any only those with preferred types.
 func guessUnknowns(cands []candidate, args []*types.Type) []candidate {
-	cats := make([]byte, len(args))
-	prefs := make([]bool, len(args))
+	guesses := make([]guess, len(args))
 	for i, a := range args {
 		if !isUnknown(a) {
 			continue
 		}
-		conflict := false
-		for _, c := range cands {
-			cat, pref := category(c.args[i]), isPreferred(c.args[i])
-			switch {
-			case cats[i] == 0 || cat == 'S' && cats[i] != 'S':
-				conflict = conflict || cats[i] != 0
-				cats[i], prefs[i] = cat, pref
-			case cat == cats[i]:
-				prefs[i] = prefs[i] || pref
-			default:
-				conflict = true
-			}
-		}
-		if conflict && cats[i] != 'S' {
+		g, ok := guessArgument(cands, i)
+		if !ok {
 			return cands
 		}
+		guesses[i] = g
 	}
 	var out []candidate
-next:
 	for _, c := range cands {
+		fits := true
 		for i, a := range args {
-			if isUnknown(a) &&
-				(category(c.args[i]) != cats[i] || prefs[i] && !isPreferred(c.args[i])) {
-				continue next
-			}
+			fits = fits && (!isUnknown(a) || guesses[i].fits(c.args[i]))
 		}
-		out = append(out, c)
+		if fits {
+			out = append(out, c)
+		}
 	}
 	if len(out) == 0 {
 		return cands
 	}
 	return out
+}
+
+// guess is the category that an argument of unknown type is assumed to have. preferred is set if a
+// candidate accepts a preferred type of it.
+type guess struct {
+	category  byte
+	preferred bool
+}
+
+func (g guess) fits(t *types.Type) bool {
+	return category(t) == g.category && (!g.preferred || isPreferred(t))
+}
+
+// guessArgument guesses the category of argument i. It returns false if the candidates have
+// different categories there, and none of them is string.
+func guessArgument(cands []candidate, i int) (g guess, ok bool) {
+	conflict := false
+	for _, c := range cands {
+		next := guess{category(c.args[i]), isPreferred(c.args[i])}
+		switch {
+		case g.category == 0 || next.category == 'S' && g.category != 'S':
+			conflict = conflict || g.category != 0
+			g = next
+		case next.category == g.category:
+			g.preferred = g.preferred || next.preferred
+		default:
+			conflict = true
+		}
+	}
+	return g, !conflict || g.category == 'S'
 }
 
 // assumeOneType assumes that all unknown arguments have the type of the known arguments, if these

@@ -69,40 +69,16 @@ func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var parts []types.Datum
 	s := strings.TrimLeft(text, " \t\n\r\f")
 	for afterDot := false; ; afterDot = true {
-		switch {
-		case strings.HasPrefix(s, `"`):
-			end := 1
-			for end < len(s) && (s[end] != '"' || end+1 < len(s) && s[end+1] == '"') {
-				if s[end] == '"' {
-					end++
-				}
-				end++
-			}
-			if end >= len(s) {
-				return fail("String has unclosed double quotes.")
-			}
-			if end == 1 {
-				return fail("Quoted identifier must not be empty.")
-			}
-			parts = append(parts, types.NewString(strings.ReplaceAll(s[1:end], `""`, `"`)))
-			s = s[end+1:]
-		default:
-			end := 0
-			for end < len(s) && identByte(s[end], end == 0) {
-				end++
-			}
-			switch {
-			case end == 0 && strings.HasPrefix(s, "."):
-				return fail("No valid identifier before \".\".")
-			case end == 0 && afterDot:
-				return fail("No valid identifier after \".\".")
-			case end == 0:
-				return fail("")
-			}
-			parts = append(parts, types.NewString(strings.ToLower(s[:end])))
-			s = s[end:]
+		parse := plainIdent
+		if strings.HasPrefix(s, `"`) {
+			parse = quotedIdent
 		}
-		s = strings.TrimLeft(s, " \t\n\r\f")
+		part, rest, detail, ok := parse(s, afterDot)
+		if !ok {
+			return fail(detail)
+		}
+		parts = append(parts, types.NewString(part))
+		s = strings.TrimLeft(rest, " \t\n\r\f")
 		if !strings.HasPrefix(s, ".") {
 			break
 		}
@@ -112,6 +88,43 @@ func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return fail("")
 	}
 	return types.NewArray(parts), nil
+}
+
+// quotedIdent splits s after the quoted identifier at its beginning. If that is not valid, ok is
+// false and detail is the detail of the error.
+func quotedIdent(s string, _ bool) (part, rest, detail string, ok bool) {
+	end := 1
+	for end < len(s) && (s[end] != '"' || end+1 < len(s) && s[end+1] == '"') {
+		if s[end] == '"' {
+			end++
+		}
+		end++
+	}
+	if end >= len(s) {
+		return "", "", "String has unclosed double quotes.", false
+	}
+	if end == 1 {
+		return "", "", "Quoted identifier must not be empty.", false
+	}
+	return strings.ReplaceAll(s[1:end], `""`, `"`), s[end+1:], "", true
+}
+
+// plainIdent is quotedIdent for an identifier without quotes. afterDot reports whether it follows a
+// dot.
+func plainIdent(s string, afterDot bool) (part, rest, detail string, ok bool) {
+	end := 0
+	for end < len(s) && identByte(s[end], end == 0) {
+		end++
+	}
+	switch {
+	case end == 0 && strings.HasPrefix(s, "."):
+		return "", "", "No valid identifier before \".\".", false
+	case end == 0 && afterDot:
+		return "", "", "No valid identifier after \".\".", false
+	case end == 0:
+		return "", "", "", false
+	}
+	return strings.ToLower(s[:end]), s[end:], "", true
 }
 
 func identByte(c byte, first bool) bool {

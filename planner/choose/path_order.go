@@ -15,11 +15,18 @@ func (c *chooser) orderPath(s *logical.Scan, key []table.IndexColumn, p *path, r
 		p.ordered = true
 		return
 	}
+	direction, ok := c.keyDirection(s, key, p, req.order)
+	p.ordered, p.reverse = ok, ok && direction < 0
+}
+
+// keyDirection returns the direction in which a path gives rows in an order: 1 forward, -1 in
+// reverse, 0 either. ok is false when it does not in any.
+func (c *chooser) keyDirection(s *logical.Scan, key []table.IndexColumn, p *path,
+	order []orderCol) (direction int, ok bool) {
 	k := 0
-	direction := 0 // 1 forward, -1 in reverse
-	for _, o := range req.order {
+	for _, o := range order {
 		if !s.OwnsColumn(o.id) {
-			return
+			return 0, false
 		}
 		if c.fixedColumn(s, key, p, o.id) {
 			continue
@@ -27,20 +34,20 @@ func (c *chooser) orderPath(s *logical.Scan, key []table.IndexColumn, p *path, r
 		for k < len(key) && p.fixedPart(k) && c.keyID(s, key[k]) != o.id {
 			k++
 		}
-		if k == len(key) && p.uniqueKey(s, key) {
-			break
+		if k == len(key) {
+			return direction, p.uniqueKey(s, key)
 		}
-		if k == len(key) || c.keyID(s, key[k]) != o.id {
-			return
+		if c.keyID(s, key[k]) != o.id {
+			return 0, false
 		}
 		d := readDirection(&key[k], o, s.Column(o.id).NotNull)
 		if d == 0 || direction != 0 && d != direction {
-			return
+			return 0, false
 		}
 		direction = d
 		k++
 	}
-	p.ordered, p.reverse = true, direction < 0
+	return direction, true
 }
 
 // fixedPart reports whether the ranges hold column k of the key to one value.

@@ -12,24 +12,7 @@ func (p *printer) call(n *call) {
 		return
 	}
 	p.write(sqlname.Quote(n.name), "(")
-	if n.distinct {
-		p.write("DISTINCT ")
-	}
-	if n.star {
-		p.write("*")
-	}
-	for i, a := range n.args {
-		if i > 0 {
-			p.write(", ")
-		}
-		if i < len(n.argNames) && n.argNames[i] != "" {
-			p.write(sqlname.Quote(n.argNames[i]), " => ")
-		}
-		if n.variadic && i == len(n.args)-1 {
-			p.write("VARIADIC ")
-		}
-		p.expr(a, true)
-	}
+	p.callArgs(n)
 	if n.within {
 		p.write(") WITHIN GROUP (ORDER BY ")
 		p.sortKeys(n.order)
@@ -50,6 +33,28 @@ func (p *printer) call(n *call) {
 		} else {
 			p.window(n.over)
 		}
+	}
+}
+
+// callArgs writes the arguments of a call.
+func (p *printer) callArgs(n *call) {
+	if n.distinct {
+		p.write("DISTINCT ")
+	}
+	if n.star {
+		p.write("*")
+	}
+	for i, a := range n.args {
+		if i > 0 {
+			p.write(", ")
+		}
+		if i < len(n.argNames) && n.argNames[i] != "" {
+			p.write(sqlname.Quote(n.argNames[i]), " => ")
+		}
+		if n.variadic && i == len(n.args)-1 {
+			p.write("VARIADIC ")
+		}
+		p.expr(a, true)
 	}
 }
 

@@ -158,21 +158,11 @@ func (p *printer) constant(c *constant, must, typed bool) {
 	if c.rel != nil {
 		c.text = p.relationName(c.rel)
 	}
-	label := true
-	switch c.t.OID {
-	case types.OIDBool, types.OIDUnknown:
-		label = false
-	case types.OIDInt4:
-		label = strings.HasPrefix(c.text, "-")
-	case types.OIDNumeric:
-		label = !looksNumeric(c.text) || c.t.Mod >= 0
-	}
-	switch {
-	case c.t.OID == types.OIDBool, c.t.OID == types.OIDInt4 &&
-		!label, c.t.OID == types.OIDNumeric && looksNumeric(c.text):
-		p.write(boolText(c))
-	default:
+	label, quoted := constantForm(c)
+	if quoted {
 		p.write(sqlname.Literal(c.text))
+	} else {
+		p.write(boolText(c))
 	}
 	if typed && (label || must) {
 		p.write("::", typeText(c.t))
@@ -187,6 +177,24 @@ func boolText(c *constant) string {
 		return "true"
 	}
 	return "false"
+}
+
+// constantForm reports whether a constant needs its type as a label to be read as that type, and
+// whether its text is quoted.
+func constantForm(c *constant) (label, quoted bool) {
+	switch c.t.OID {
+	case types.OIDBool:
+		return false, false
+	case types.OIDUnknown:
+		return false, true
+	case types.OIDInt4:
+		negative := strings.HasPrefix(c.text, "-")
+		return negative, negative
+	case types.OIDNumeric:
+		numeric := looksNumeric(c.text)
+		return !numeric || c.t.Mod >= 0, !numeric
+	}
+	return true, true
 }
 
 // looksNumeric reports whether a text is read as a numeric without quotes: it has a point or an

@@ -333,6 +333,20 @@ func (p *printer) join(j *joinExpr) {
 	if rightParens {
 		p.write(")")
 	}
+	p.joinCondition(j, outer)
+	if parens {
+		p.write(")")
+	}
+	if j.alias != nil {
+		p.write(" ", sqlname.Quote(j.alias.name))
+		if j.alias.listed {
+			p.write("(", sqlname.Join(j.alias.columns), ")")
+		}
+	}
+}
+
+// joinCondition writes USING or ON. An outer join without a condition needs one.
+func (p *printer) joinCondition(j *joinExpr, outer bool) {
 	switch {
 	case len(j.using) > 0:
 		p.write(" USING (", sqlname.Join(j.using), ")")
@@ -344,15 +358,6 @@ func (p *printer) join(j *joinExpr) {
 		p.wrap(func() { p.expr(j.on, false) })
 	case outer:
 		p.write(" ON TRUE")
-	}
-	if parens {
-		p.write(")")
-	}
-	if j.alias != nil {
-		p.write(" ", sqlname.Quote(j.alias.name))
-		if j.alias.listed {
-			p.write("(", sqlname.Join(j.alias.columns), ")")
-		}
 	}
 }
 
