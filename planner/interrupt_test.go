@@ -9,23 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/ctxtest"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
 )
-
-// ending is a context that ends at look number n, and counts the looks.
-type ending struct {
-	context.Context
-	n, looks int
-}
-
-func (c *ending) Err() error {
-	if c.looks++; c.looks >= c.n {
-		return context.Canceled
-	}
-	return nil
-}
 
 func unionAll(n int) string {
 	return "SELECT n FROM t" + strings.Repeat(" UNION ALL SELECT n + 1 FROM t WHERE id = 3", n)
@@ -60,15 +48,15 @@ func TestPlanningEndsWhenItsContextDoes(t *testing.T) {
 		"or":        "SELECT n FROM t WHERE n = 1 + 1" + strings.Repeat(" OR n = 1 + 1", 10_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			whole := &ending{Context: t.Context(), n: 1 << 30}
+			whole := &ctxtest.Ending{Context: t.Context()}
 			_, err := planner.Plan(whole, env, tree(t, text), nil)
 			require.NoError(t, err)
-			require.GreaterOrEqual(t, whole.looks, 4)
-			for n := 1; n <= whole.looks; n += 1 + whole.looks/6 {
-				ctx := &ending{Context: t.Context(), n: n}
+			require.GreaterOrEqual(t, whole.Checks, 4)
+			for n := 1; n <= whole.Checks; n += 1 + whole.Checks/6 {
+				ctx := &ctxtest.Ending{Context: t.Context(), N: n}
 				_, err := planner.Plan(ctx, env, tree(t, text), nil)
-				require.ErrorIs(t, err, context.Canceled, "look %d of %d", n, whole.looks)
-				require.LessOrEqual(t, ctx.looks, n+2)
+				require.ErrorIs(t, err, context.Canceled, "look %d of %d", n, whole.Checks)
+				require.LessOrEqual(t, ctx.Checks, n+2)
 			}
 		})
 	}

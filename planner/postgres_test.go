@@ -3,7 +3,6 @@ package planner_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,27 +16,18 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	pgtest.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestPostgreSQLAgrees asks PostgreSQL what it says to the statements of the golden files: the same
 // error at the same place, the same names and types. Cases marked "own" are where minidb answers
 // otherwise, and says so.
 func TestPostgreSQLAgrees(t *testing.T) {
-	url := pgtest.Server(t)
-	ctx := context.Background()
-	conn, err := pgconn.Connect(ctx, url)
-	require.NoError(t, err)
-	defer conn.Close(ctx)
+	ctx, conn := t.Context(), pgtest.Connect(t)
 	files, err := filepath.Glob("bind/testdata/errors/*")
 	require.NoError(t, err)
 	var differ []string
 	for _, path := range append(files, "bind/testdata/types") {
-		require.NoError(t, conn.Exec(ctx,
-			"DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
+		pgtest.Empty(t, conn)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if !d.HasArg("own") {
 				if got := askPostgreSQL(ctx, t, conn, d); got != d.Expected {

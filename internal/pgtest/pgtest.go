@@ -4,6 +4,7 @@
 package pgtest
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 var shared struct {
@@ -36,8 +39,8 @@ func Program(t testing.TB, name string) string {
 	return found[0]
 }
 
-// Server returns the URL of a PostgreSQL 15 that all tests of the process share. Call Stop at the
-// end of TestMain.
+// Server returns the URL of a PostgreSQL 15 that all tests of the process share. TestMain must be
+// Main, or call Stop.
 func Server(t testing.TB) string {
 	t.Helper()
 	initdb, postgres := Program(t, "initdb"), Program(t, "postgres")
@@ -52,6 +55,33 @@ func Server(t testing.TB) string {
 	}
 	shared.url, shared.stop = url, stop
 	return url
+}
+
+// Connect returns a connection to the shared server, which is closed with the test.
+func Connect(t testing.TB) *pgconn.PgConn {
+	t.Helper()
+	conn, err := pgconn.Connect(context.Background(), Server(t))
+	if err != nil {
+		t.Fatalf("connecting to PostgreSQL: %v", err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// Empty drops everything in the schema public.
+func Empty(t testing.TB, conn *pgconn.PgConn) {
+	t.Helper()
+	err := conn.Exec(t.Context(), "DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close()
+	if err != nil {
+		t.Fatalf("emptying the schema of PostgreSQL: %v", err)
+	}
+}
+
+// Main is a TestMain that stops the shared server after the tests.
+func Main(m *testing.M) {
+	code := m.Run()
+	Stop()
+	os.Exit(code)
 }
 
 // Stop ends the shared server, if there is one.

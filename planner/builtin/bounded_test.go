@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/ctxtest"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -29,19 +30,6 @@ func (a *account) Grow(n int64) error {
 }
 
 func (a *account) Shrink(n int64) { a.used -= n }
-
-// endsAtLook is a context that ends when it is looked at for the n-th time; 0: never.
-type endsAtLook struct {
-	context.Context
-	looks, n int
-}
-
-func (c *endsAtLook) Err() error {
-	if c.looks++; c.n > 0 && c.looks >= c.n {
-		return context.Canceled
-	}
-	return nil
-}
 
 // heavyCall is a call whose result, or work, is out of proportion to its arguments.
 type heavyCall struct {
@@ -150,15 +138,15 @@ func TestHeavyCallsAreBounded(t *testing.T) {
 
 func TestHeavyCallsAreCancelled(t *testing.T) {
 	for _, c := range heavyCalls() {
-		all := &endsAtLook{}
+		all := &ctxtest.Ending{}
 		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}),
 			c.name)
-		require.Positive(t, all.looks, c.name)
-		for n := 1; n <= min(all.looks, 3); n++ {
-			ctx := &endsAtLook{n: n}
+		require.Positive(t, all.Checks, c.name)
+		for n := 1; n <= min(all.Checks, 3); n++ {
+			ctx := &ctxtest.Ending{N: n}
 			err := c.run(t, &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}})
 			require.ErrorIs(t, err, context.Canceled, c.name)
-			require.Equal(t, n, ctx.looks, "%s went on after its statement had ended", c.name)
+			require.Equal(t, n, ctx.Checks, "%s went on after its statement had ended", c.name)
 		}
 	}
 }
@@ -171,10 +159,10 @@ func TestReadersOfALargeTextAreCancelled(t *testing.T) {
 		heavy("position", large, "nowhere"), heavy("strpos", large+"here", "here"),
 		heavy("upper", large), heavy("initcap", large), heavy("reverse", large),
 	} {
-		ctx := &endsAtLook{n: 2}
+		ctx := &ctxtest.Ending{N: 2}
 		err := c.run(t, &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}})
 		require.ErrorIs(t, err, context.Canceled, c.name)
-		require.Equal(t, 2, ctx.looks, c.name)
+		require.Equal(t, 2, ctx.Checks, c.name)
 	}
 }
 
@@ -204,10 +192,10 @@ func TestPiecesMakeNoDifference(t *testing.T) {
 
 // A copy of n MiB looks at least n times.
 func TestOneLookPerMebibyte(t *testing.T) {
-	ctx := &endsAtLook{}
+	ctx := &ctxtest.Ending{}
 	rt := &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}}
 	require.NoError(t, heavy("repeat", "x", 64<<20).run(t, rt))
-	require.GreaterOrEqual(t, ctx.looks, 63)
+	require.GreaterOrEqual(t, ctx.Checks, 63)
 }
 
 func TestLargeNumbersAreCancelled(t *testing.T) {
@@ -221,9 +209,9 @@ func TestLargeNumbersAreCancelled(t *testing.T) {
 	for _, name := range []string{"gcd", "lcm"} {
 		ten.name, ten.ts = name, []*types.Type{types.TNumeric, types.TNumeric}
 		ten.args = []types.Datum{types.NewDecimal(big), types.NewDecimal(other)}
-		ctx := &endsAtLook{n: 2}
+		ctx := &ctxtest.Ending{N: 2}
 		require.ErrorIs(t, ten.run(t, &expr.Runtime{Ctx: ctx}), context.Canceled)
-		require.Equal(t, 2, ctx.looks)
+		require.Equal(t, 2, ctx.Checks)
 	}
 	for _, c := range []struct{ name, a, b string }{
 		{"sqrt", strings.Repeat("7319", 32_000) + ".5", ""},
@@ -241,13 +229,13 @@ func TestLargeNumbersAreCancelled(t *testing.T) {
 					types.NewDecimal(d))
 			}
 		}
-		ctx := &endsAtLook{n: 2}
+		ctx := &ctxtest.Ending{N: 2}
 		require.ErrorIs(t, call.run(t, &expr.Runtime{Ctx: ctx}), context.Canceled, c.name)
-		require.Equal(t, 2, ctx.looks, c.name)
+		require.Equal(t, 2, ctx.Checks, c.name)
 	}
-	ctx := &endsAtLook{n: 2}
+	ctx := &ctxtest.Ending{N: 2}
 	require.ErrorIs(t, heavy("factorial", 20000).run(t, &expr.Runtime{Ctx: ctx}), context.Canceled)
-	require.Equal(t, 2, ctx.looks)
+	require.Equal(t, 2, ctx.Checks)
 }
 
 // Without a statement, as where constants are folded, a bound of its own holds.
@@ -307,15 +295,15 @@ func TestASearchInALargeTextIsCancelled(t *testing.T) {
 		heavy("regexp_split_to_array", large, `\b\d`),
 	}
 	for _, c := range calls {
-		all := &endsAtLook{}
+		all := &ctxtest.Ending{}
 		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}),
 			c.args[1].S)
-		require.GreaterOrEqual(t, all.looks, len(c.args[0].S)>>20, c.args[1].S)
-		for n := 1; n <= all.looks; n += 1 + all.looks/3 {
-			ctx := &endsAtLook{n: n}
+		require.GreaterOrEqual(t, all.Checks, len(c.args[0].S)>>20, c.args[1].S)
+		for n := 1; n <= all.Checks; n += 1 + all.Checks/3 {
+			ctx := &ctxtest.Ending{N: n}
 			err := c.run(t, &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}})
 			require.ErrorIs(t, err, context.Canceled, c.args[1].S)
-			require.Equal(t, n, ctx.looks, "%s went on after its statement had ended", c.args[1].S)
+			require.Equal(t, n, ctx.Checks, "%s went on after its statement had ended", c.args[1].S)
 		}
 	}
 }

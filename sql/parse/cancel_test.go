@@ -6,20 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/ctxtest"
 )
-
-// ending is a context that ends at look number n, and counts the looks behind it.
-type ending struct {
-	context.Context
-	n, looks int
-}
-
-func (c *ending) Err() error {
-	if c.looks++; c.looks >= c.n {
-		return context.Canceled
-	}
-	return nil
-}
 
 func heavyTexts() map[string]string {
 	rep := strings.Repeat
@@ -44,14 +33,14 @@ func heavyTexts() map[string]string {
 func TestAParseEndsWhenItsContextDoes(t *testing.T) {
 	for name, text := range heavyTexts() {
 		t.Run(name, func(t *testing.T) {
-			whole := &ending{Context: t.Context(), n: 1 << 30}
+			whole := &ctxtest.Ending{Context: t.Context()}
 			_, _ = Parse(whole, text)
-			require.GreaterOrEqual(t, whole.looks, len(text)/(stepsPerLook*16))
-			for n := 1; n <= whole.looks; n += 1 + whole.looks/2 {
-				ctx := &ending{Context: t.Context(), n: n}
+			require.GreaterOrEqual(t, whole.Checks, len(text)/(stepsPerLook*16))
+			for n := 1; n <= whole.Checks; n += 1 + whole.Checks/2 {
+				ctx := &ctxtest.Ending{Context: t.Context(), N: n}
 				_, err := Parse(ctx, text)
 				require.ErrorIs(t, err, context.Canceled)
-				require.LessOrEqual(t, ctx.looks, n+3)
+				require.LessOrEqual(t, ctx.Checks, n+3)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package pgcatalog_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -21,11 +20,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	pgtest.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestScripts runs the statements of testdata and shows the rows of each, values between bars.
 func TestScripts(t *testing.T) {
@@ -39,15 +34,10 @@ func TestScripts(t *testing.T) {
 
 // TestPostgreSQLAgrees asks PostgreSQL the same. Cases marked "own" differ from it, and say why.
 func TestPostgreSQLAgrees(t *testing.T) {
-	url := pgtest.Server(t)
-	ctx := t.Context()
-	conn, err := pgconn.Connect(ctx, url)
-	require.NoError(t, err)
-	defer func() { _ = conn.Close(ctx) }()
+	ctx, conn := t.Context(), pgtest.Connect(t)
 	var differ []string
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		require.NoError(t, conn.Exec(ctx,
-			"DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
+		pgtest.Empty(t, conn)
 		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string {
 			if got := ask(ctx, conn, d.Input); got != d.Expected && !d.HasArg("own") {
 				differ = append(differ, d.Pos+": "+d.Input+"\nminidb:\n"+d.Expected+"PostgreSQL:\n"+

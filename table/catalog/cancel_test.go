@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/ctxtest"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
@@ -15,30 +16,17 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// ending is a context that ends at look number n, and counts the looks.
-type ending struct {
-	context.Context
-	n, looks int
-}
-
-func (c *ending) Err() error {
-	if c.looks++; c.looks >= c.n {
-		return context.Canceled
-	}
-	return nil
-}
-
 // endsAtEachLook runs f with a context that never ends, which must look at least so often, and with
 // contexts that end at one of these looks: f then fails after a few more.
 func endsAtEachLook(t *testing.T, least int, f func(ctx context.Context) error) {
 	t.Helper()
-	whole := &ending{Context: t.Context(), n: 1 << 30}
+	whole := &ctxtest.Ending{Context: t.Context()}
 	require.NoError(t, f(whole))
-	require.GreaterOrEqual(t, whole.looks, least)
-	for n := 1; n < whole.looks; n += 1 + whole.looks/5 { // the last one may come too late
-		ctx := &ending{Context: t.Context(), n: n}
-		require.ErrorIs(t, f(ctx), context.Canceled, "look %d of %d", n, whole.looks)
-		require.LessOrEqual(t, ctx.looks, n+6)
+	require.GreaterOrEqual(t, whole.Checks, least)
+	for n := 1; n < whole.Checks; n += 1 + whole.Checks/5 { // the last one may come too late
+		ctx := &ctxtest.Ending{Context: t.Context(), N: n}
+		require.ErrorIs(t, f(ctx), context.Canceled, "look %d of %d", n, whole.Checks)
+		require.LessOrEqual(t, ctx.Checks, n+6)
 	}
 }
 

@@ -7,21 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/ctxtest"
 	"github.com/minidb/minidb/table/types"
 )
-
-// endsAt is a context that ends at look number n, and counts the looks.
-type endsAt struct {
-	context.Context
-	n, looks int
-}
-
-func (c *endsAt) Err() error {
-	if c.looks++; c.looks >= c.n {
-		return context.Canceled
-	}
-	return nil
-}
 
 // TestASampleIsLeftWhenTheContextEnds: the statistics of a column are made of a sample of up to
 // millions of values, whose sorting ends with the context.
@@ -35,18 +23,18 @@ func TestASampleIsLeftWhenTheContextEnds(t *testing.T) {
 	}
 	g := newGathered(types.TInt4)
 	g.add(v, values)
-	made := func(n int) (*endsAt, error) {
-		ctx := &endsAt{Context: t.Context(), n: n}
+	made := func(n int) (*ctxtest.Ending, error) {
+		ctx := &ctxtest.Ending{Context: t.Context(), N: n}
 		e := &ending{ctx: ctx}
 		g.column(e, v, order, values)
 		return ctx, e.err
 	}
 	whole, err := made(1 << 30)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, whole.looks, 6*values/stepsPerLook, "each pass over the sample looks")
-	for n := 1; n <= whole.looks; n += 1 + whole.looks/20 {
+	require.GreaterOrEqual(t, whole.Checks, 6*values/stepsPerLook, "each pass checks")
+	for n := 1; n <= whole.Checks; n += 1 + whole.Checks/20 {
 		ctx, err := made(n)
 		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, n, ctx.looks, "nobody looks again")
+		require.Equal(t, n, ctx.Checks, "no check follows")
 	}
 }
