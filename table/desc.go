@@ -67,6 +67,8 @@ type Desc struct {
 	// ReferencedBy lists the tables with a foreign key to this one, this one too if it has one to
 	// itself: each once.
 	ReferencedBy []ID
+	// Observers run after rows of the table have changed.
+	Observers []Observer `json:",omitempty"`
 
 	View     *View     // KindView, KindMaterializedView
 	Sequence *Sequence // KindSequence
@@ -250,6 +252,10 @@ func (d *Desc) Clone() *Desc {
 		fk.Columns, fk.RefColumns = slices.Clone(fk.Columns), slices.Clone(fk.RefColumns)
 	}
 	c.ReferencedBy = slices.Clone(d.ReferencedBy)
+	c.Observers = slices.Clone(d.Observers)
+	for i := range c.Observers {
+		c.Observers[i].Columns = slices.Clone(c.Observers[i].Columns)
+	}
 	if d.View != nil {
 		v := *d.View
 		v.DependsOn, v.DependsOnKeys = slices.Clone(v.DependsOn), slices.Clone(v.DependsOnKeys)

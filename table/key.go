@@ -14,6 +14,7 @@ const (
 	PrefixRowID    = 'r' // row ID allocators: package catalog
 	PrefixTable    = 't' // rows and index entries
 	PrefixStats    = 'a' // what ANALYZE found: package stats
+	PrefixObserver = 'o' // what observers keep: package txn/observer
 )
 
 // What follows PrefixCatalog in DescKey and WritersKey.

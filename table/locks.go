@@ -103,6 +103,7 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 		}
 		if l == w.rows {
 			w.removed = v.CommitTS
+			w.notifyNew(tx, key)
 		}
 		return true, tx.InsertAfter(v.CommitTS, key, value)
 	}

@@ -19,9 +19,10 @@ func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 
 // Reconstrained reports whether next, a later descriptor of table d, also describes the rows and
 // index entries that were written under d, and promises no more about them. The two then differ
-// only in constraints on rows, comments, names of indexes, and columns that may be NULL by now. A
-// column that is NOT NULL only in next may hold NULLs, and plans rely on that, so it makes the
-// result false. So does another version of the same descriptor, for then all rows were rewritten.
+// only in constraints on rows, observers, comments, names of indexes, and columns that may be NULL
+// by now. A column that is NOT NULL only in next may hold NULLs, and plans rely on that, so it
+// makes the result false. So does another version of the same descriptor, for then all rows were
+// rewritten.
 func Reconstrained(d, next *Desc) bool {
 	if !d.HasRows() || len(d.Columns) != len(next.Columns) ||
 		len(d.Indexes) != len(next.Indexes) {
@@ -44,5 +45,6 @@ func Reconstrained(d, next *Desc) bool {
 	}
 	a.Comment = b.Comment
 	a.Checks, a.ForeignKeys, a.ReferencedBy = b.Checks, b.ForeignKeys, b.ReferencedBy
+	a.Observers = b.Observers
 	return reflect.DeepEqual(a, b)
 }

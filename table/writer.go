@@ -36,6 +36,7 @@ type Writer struct {
 	validated *txn.Txn
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
+	old       []byte // value of the row as it was, for observers
 	was, is   entry
 	// removed is when the row that had the row key before went, if that is after what the
 	// transaction reads; else zero. Its entries went with it, and no other row has an entry with
@@ -115,6 +116,7 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 	}
 	// A new row ID is unique by the way it is drawn.
 	if fresh {
+		w.notifyNew(tx, w.key)
 		err = tx.SetNew(w.key, w.value)
 	} else {
 		err = w.insertUnique(ctx, tx, w.rows, w.key, w.value, row)
@@ -189,6 +191,9 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 	if have != nil {
 		return duplicateOf(tx, w.d, l, key, 0, row)
 	}
+	if l == w.rows {
+		w.notifyNew(tx, key)
+	}
 	// Insert makes a transaction that writes the same key meanwhile conflict with this one.
 	return tx.Insert(key, value)
 }
@@ -229,12 +234,7 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 	if err := w.lockUpdate(ctx, tx, old, new); err != nil {
 		return err
 	}
-	if bytes.Equal(w.key, w.next) {
-		err = tx.Set(w.key, w.value)
-	} else if err = tx.Delete(w.key); err == nil {
-		err = w.insertUnique(ctx, tx, w.rows, w.next, w.value, new)
-	}
-	if err != nil {
+	if err := w.replaceRow(ctx, tx, old, new); err != nil {
 		return err
 	}
 	for _, l := range w.indexes {
@@ -243,6 +243,28 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 		}
 	}
 	return w.callHook(ctx, old, new)
+}
+
+// replaceRow writes the row itself: w.value under the key w.next instead of w.key.
+func (w *Writer) replaceRow(ctx context.Context, tx *txn.Txn, old, new []types.Datum) error {
+	if bytes.Equal(w.key, w.next) {
+		if err := w.notifyChanged(tx, old, new); err != nil {
+			return err
+		}
+		return tx.Set(w.key, w.value)
+	}
+	if err := w.deleteRow(tx, old); err != nil {
+		return err
+	}
+	return w.insertUnique(ctx, tx, w.rows, w.next, w.value, new)
+}
+
+// deleteRow removes the row itself, whose key is w.key.
+func (w *Writer) deleteRow(tx *txn.Txn, old []types.Datum) error {
+	if err := w.notifyGone(tx, old); err != nil {
+		return err
+	}
+	return tx.Delete(w.key)
 }
 
 func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old,
@@ -278,7 +300,7 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 	if err := w.lockDelete(ctx, tx, old); err != nil {
 		return err
 	}
-	if err := tx.Delete(w.key); err != nil {
+	if err := w.deleteRow(tx, old); err != nil {
 		return err
 	}
 	for _, l := range w.indexes {

@@ -1,0 +1,77 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/observer"
+)
+
+// What an observer keeps lies under keys of its own, which begin with 'o' and four bytes of its ID,
+// and go as a whole with it. Package txn/observer owns what follows.
+
+// ObserverKind is what a key of an observer holds: the byte behind the ID.
+type ObserverKind byte
+
+// The kinds of keys of an observer, as package txn/observer writes them.
+const (
+	ObserverAcknowledgement ObserverKind = iota + 1
+	ObserverDeadLetter
+	ObserverBackfill // the only one that is of no row
+	ObserverGone
+)
+
+func (k ObserverKind) String() string {
+	switch k {
+	case ObserverAcknowledgement:
+		return "acknowledgement"
+	case ObserverDeadLetter:
+		return "dead letter"
+	case ObserverBackfill:
+		return "backfill"
+	case ObserverGone:
+		return "gone"
+	}
+	return fmt.Sprintf("kind %d", byte(k))
+}
+
+// Target is what an observer of the table is to its workers.
+func (d *Desc) Target(o *Observer) observer.Target {
+	return observer.Target{ID: uint32(o.ID), Rows: d.IndexSpan(RowIndexID),
+		State: observerPrefix(o.ID)}
+}
+
+func observerPrefix(id ID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{PrefixObserver}, uint32(id))
+}
+
+// ObserverSpan holds all keys of an observer.
+func ObserverSpan(id ID) kv.Span { return PrefixSpan(observerPrefix(id)) }
+
+// DecodeObserverKey takes a key of an observer apart; ok is false for keys of other owners. rowKey
+// is the whole key of a row, and aliases key.
+func DecodeObserverKey(key []byte) (id ID, kind ObserverKind, rowKey []byte, ok bool) {
+	if len(key) < 6 || key[0] != PrefixObserver {
+		return 0, 0, nil, false
+	}
+	id, kind, rowKey = ID(binary.BigEndian.Uint32(key[1:])), ObserverKind(key[5]), key[6:]
+	switch kind {
+	case ObserverAcknowledgement, ObserverDeadLetter, ObserverGone:
+		return id, kind, rowKey, true
+	case ObserverBackfill:
+		return id, kind, rowKey, len(rowKey) == 0
+	}
+	return 0, 0, nil, false
+}
+
+// restOf returns the key columns of a whole key of the layout.
+func (l *layout) restOf(key []byte) ([]byte, error) {
+	rest, ok := bytes.CutPrefix(key, l.prefix)
+	if !ok {
+		return nil, fmt.Errorf("table %q: %x is no key of its rows: %w", l.desc.Name, key,
+			kv.ErrCorruption)
+	}
+	return rest, nil
+}
