@@ -18,9 +18,9 @@ import (
 
 // format is the number of the layout of all keys and values that table and catalog write. Since 2
 // the rows of a table may lie under a storage ID that is not the table's number. Since 3 there may
-// be materialized views. A store of a lower format has none of this. It is read as it is, and gets
-// the number when it is opened, because a program that supports only the lower format would not
-// find all rows in it.
+// be materialized views and observers. A store of a lower format has none of this. It is read as it
+// is, and gets the number when it is opened, because a program that supports only the lower format
+// would not find all rows in it, or would note no changes for observers.
 const format = 3
 
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.

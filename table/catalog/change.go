@@ -325,6 +325,11 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
+	for i := range d.Observers {
+		if err := v.forgetObserver(d, &d.Observers[i]); err != nil {
+			return err
+		}
+	}
 	if err := v.depend(d, false); err != nil {
 		return err
 	}

@@ -40,8 +40,8 @@ func (p Problem) String() string {
 
 // Check verifies the whole store at one timestamp: names and descriptors agree, every row has its
 // entry in every index with the right value, every entry has its row, unique keys are unique, no
-// key is without an owner, and no lock is left of a transaction that is gone. report gets each
-// problem; Check itself fails only when it cannot go on.
+// key of a table or an observer is without an owner, and no lock is left of a transaction that is
+// gone. report gets each problem; Check itself fails only when it cannot go on.
 func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 	return CheckAt(ctx, store, 0, report)
 }
@@ -88,6 +88,9 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 		}
 	}
 	if err := ch.foreignKeys(ctx); err != nil {
+		return err
+	}
+	if err := ch.observers(ctx); err != nil {
 		return err
 	}
 	if err := ch.strays(ctx); err != nil || ts != 0 {

@@ -13,8 +13,9 @@ import (
 
 // Describer turns the store's keys and values into text, by the schema as it is now.
 type Describer struct {
-	names  map[table.ID]string
-	tables map[table.StorageID]*table.Desc
+	names     map[table.ID]string
+	tables    map[table.StorageID]*table.Desc
+	observers map[table.ID]string // names
 }
 
 // NewDescriber reads the schema that tx sees.
@@ -22,7 +23,8 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 	c := &Catalog{}
 	c.cache.descs = map[table.ID]*table.Desc{}
 	v := c.View(tx)
-	ds := &Describer{names: map[table.ID]string{}, tables: map[table.StorageID]*table.Desc{}}
+	ds := &Describer{names: map[table.ID]string{}, tables: map[table.StorageID]*table.Desc{},
+		observers: map[table.ID]string{}}
 	dbs, err := v.Databases(ctx)
 	if err != nil {
 		return nil, err
@@ -43,6 +45,9 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 			ds.names[d.ID] = name
 			if d.HasRows() {
 				ds.tables[d.Storage()] = d
+			}
+			for i := range d.Observers {
+				ds.observers[d.Observers[i].ID] = d.Observers[i].Name
 			}
 		}
 	}
@@ -68,6 +73,10 @@ func (ds *Describer) Key(key []byte) string {
 	case table.PrefixTable:
 		if k, ok := table.DecodeKey(key); ok {
 			return ds.tableKey(k)
+		}
+	case table.PrefixObserver:
+		if id, kind, row, ok := table.DecodeObserverKey(key); ok {
+			return ds.observerKey(id, kind, row)
 		}
 	case 0:
 		if start, ok := txn.DroppedStart(key); ok {
@@ -110,6 +119,17 @@ func (ds *Describer) tableKey(k table.Key) string {
 		table.DescribeKey(d, k))
 }
 
+func (ds *Describer) observerKey(id table.ID, kind table.ObserverKind, row []byte) string {
+	name := fmt.Sprintf("/observer/%d", id)
+	if n, ok := ds.observers[id]; ok {
+		name += " " + n
+	}
+	if name += "/" + kind.String(); len(row) > 0 {
+		name += ds.Key(row)
+	}
+	return name
+}
+
 func (ds *Describer) catalogKey(rest []byte) string {
 	if len(rest) == 0 {
 		return "/catalog"
@@ -145,6 +165,10 @@ func (ds *Describer) catalogKey(rest []byte) string {
 	case tagStorage:
 		if id, _, ok := table.ReadID(rest); ok {
 			return fmt.Sprintf("/catalog/storage/%d", id)
+		}
+	case tagObserver:
+		if db, name, ok := table.ReadID(rest); ok {
+			return fmt.Sprintf("/catalog/observer/%d/%s", db, name)
 		}
 	case tagDepend:
 		if on, r, ok := table.ReadID(rest); ok {
@@ -202,6 +226,11 @@ func catalogValue(rest, value []byte) string {
 		case tagStorage:
 			if id, _, ok := table.ReadID(value); ok {
 				return fmt.Sprintf("relation %d", id)
+			}
+		case tagObserver:
+			if e, ok := decodeObserverEntry(value); ok {
+				return fmt.Sprintf("relation %d, observer %d, version %d", e.table, e.observer,
+					e.version)
 			}
 		case tagVersion, tagNextID:
 			if len(value) == 8 {

@@ -16,6 +16,8 @@
 //	c o {storage}                → table whose rows lie under another ID than its own
 //	c y                          → settings of ALTER SYSTEM
 //	c p {relation}{view}         → nothing: the view reads the relation
+//	c e {database}{name}         → observer of that name
+//	o {observer}…                → what an observer keeps; its values are package txn/observer's
 //	s {sequence}{epoch}          → position of a sequence
 //	r {table}                    → next row ID of a table without primary key
 //
@@ -58,4 +60,8 @@
 //     another one, drops it, or takes an index out of its descriptor, drops the old span in the
 //     same transaction. A transaction that writes rows then fails by I4. One that relies on rows
 //     without writing them validates that the span was not dropped (table.HoldStorage).
+//   - catalog I7: a name under c e belongs to one observer, which is with its version in the
+//     descriptor of one table. A transaction that changes either excludes the writers of rows of
+//     the table by I4, and drops the observer's own keys as a whole when it removes it. One that
+//     writes such keys validates that the observer is as it was read (View.HoldObserver).
 package catalog

@@ -20,6 +20,7 @@ const (
 	tagWriters  = 'w'
 	tagSystem   = 'y'
 	tagStorage  = 'o'
+	tagObserver = 'e'
 )
 
 var (
@@ -60,6 +61,12 @@ func dependKey(on, view table.ID) []byte { return table.AppendID(dependPrefix(on
 func storageKey(id table.StorageID) []byte {
 	return table.AppendStorageID([]byte{table.PrefixCatalog, tagStorage}, id)
 }
+
+func observerPrefix(db table.ID) []byte {
+	return table.AppendID([]byte{table.PrefixCatalog, tagObserver}, db)
+}
+
+func observerKey(db table.ID, name string) []byte { return append(observerPrefix(db), name...) }
 
 func sequencePrefix(id table.ID) []byte {
 	return table.AppendID([]byte{table.PrefixSequence}, id)

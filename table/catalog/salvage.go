@@ -35,7 +35,8 @@ type SalvageOptions struct {
 //   - changes of transactions that were not settled, where it cannot be read whether they were
 //     committed. Of such a row the version before is copied;
 //   - a row that has the key of another in a unique index, which such an older version may have;
-//   - positions of sequences: they go on behind the values in the column that owns them.
+//   - positions of sequences: they go on behind the values in the column that owns them;
+//   - observers, always: what they have seen of the rows is not copied, so they would miss changes.
 //
 // Requires: nothing else uses the two stores, and from was opened with LeaveFoundLocks.
 func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err error) {

@@ -154,6 +154,20 @@ func (c *schemaCopy) references() {
 	}
 }
 
+// observers takes the observers out of the descriptors: what they have seen of the rows is not
+// copied, and the notifications of what they have not seen are not either.
+func (c *schemaCopy) observers() {
+	for _, r := range c.ordered() {
+		for i := range r.desc.Observers {
+			c.report(r.desc, "observer %s is left out: what it has seen is not copied",
+				r.desc.Observers[i].Name)
+		}
+		if len(r.desc.Observers) > 0 {
+			r.change().Observers = nil
+		}
+	}
+}
+
 // dropViews drops views that read a lost relation. It reports whether there was one: others may
 // read it. A materialized view becomes a table: its rows are there.
 func (c *schemaCopy) dropViews() (dropped bool) {

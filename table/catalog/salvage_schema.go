@@ -35,6 +35,7 @@ func (s *salvage) schema(ctx context.Context) ([]salvagedRelation, error) {
 	c.reportLost()
 	c.places()
 	c.references()
+	c.observers()
 	c.uniqueNames()
 	if c.lost.any() {
 		if err := c.lostRows(ctx); err != nil {
@@ -358,7 +359,7 @@ func (c *schemaCopy) write(ctx context.Context) error {
 func (c *schemaCopy) dropDerived() {
 	for key := range c.cells {
 		switch key[1] {
-		case tagDesc, tagName, tagStorage, tagDepend:
+		case tagDesc, tagName, tagStorage, tagDepend, tagObserver:
 			delete(c.cells, key)
 		case tagWriters:
 			if id, _, ok := table.ReadID([]byte(key[2:])); !ok || c.relations[id] == nil {

@@ -14,9 +14,12 @@ import (
 // lost in a span that was dropped.
 
 // Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet.
-// The old place is dropped by UpdateRelation. Requires: d is a clone, and has no rows but those to
-// be written.
+// The old place is dropped by UpdateRelation. It is 0A000 for a table with observers. Requires: d
+// is a clone, and has no rows but those to be written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
+	if err := RefuseObserved(d, "rewrite", ""); err != nil {
+		return err
+	}
 	id, err := v.NewID(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// observers verifies that names of observers and descriptors agree, and that every key of an
+// observer's own belongs to one, and to a row's place in its table (catalog I7).
+func (ch *checker) observers(ctx context.Context) error {
+	tables := map[table.ID]*table.Desc{} // by observer
+	for _, d := range ch.order {
+		for i := range d.Observers {
+			o := &d.Observers[i]
+			tables[o.ID] = d
+			want := observerEntry{table: d.ID, observer: o.ID, version: uint64(o.Version)}
+			have, err := ch.tx.Get(ctx, observerKey(d.DatabaseID, o.Name))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(have, want.encode()) {
+				ch.report(Problem{Relation: ch.names[d.ID],
+					What: fmt.Sprintf("the name of observer %q does not lead to it", o.Name)})
+			}
+		}
+	}
+	err := scan(ctx, ch.tx, []byte{table.PrefixCatalog, tagObserver}, func(key, b []byte) error {
+		e, ok := decodeObserverEntry(b)
+		d := tables[e.observer]
+		if !ok || d == nil || d.ID != e.table ||
+			!bytes.Equal(key, observerKey(d.DatabaseID, d.Observer(e.observer).Name)) {
+			ch.report(Problem{Key: bytes.Clone(key), What: "name of an observer that no table has"})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return ch.observerKeys(ctx, tables)
+}
+
+// observerKeys looks at what observers keep. What lies in a dropped span waits for the collector.
+func (ch *checker) observerKeys(ctx context.Context,
+	tables map[table.ID]*table.Desc) (err error) {
+	dropped, err := ch.tx.Dropped(ctx)
+	if err != nil {
+		return err
+	}
+	it, err := ch.tx.Scan(ctx, table.PrefixSpan([]byte{table.PrefixObserver}),
+		txn.ScanOptions{KeysOnly: true, Unserialized: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for it.Next() {
+		key := it.Key()
+		if slices.ContainsFunc(dropped, func(s kv.Span) bool { return s.Contains(key) }) {
+			continue
+		}
+		p := Problem{Key: bytes.Clone(key)}
+		id, kind, row, ok := table.DecodeObserverKey(key)
+		d := tables[id]
+		switch {
+		case !ok:
+			p.What = "key of no observer"
+		case d == nil:
+			p.What = fmt.Sprintf("%s of observer %d, which does not exist", kind, id)
+		case kind != table.ObserverBackfill && !d.IndexSpan(table.RowIndexID).Contains(row):
+			p.Relation = ch.names[d.ID]
+			p.What = fmt.Sprintf("%s of observer %q for a key that is no row's", kind,
+				d.Observer(id).Name)
+		default:
+			continue
+		}
+		ch.report(p)
+	}
+	return it.Err()
+}

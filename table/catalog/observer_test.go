@@ -1,0 +1,364 @@
+package catalog
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+)
+
+// observe adds an observer to a table.
+func (f *fixture) observe(tableName string, o table.Observer) (d *table.Desc) {
+	f.t.Helper()
+	f.must(func(_ *txn.Txn, v *View) error {
+		old, err := v.Relation(f.ctx, PostgresID, "public", tableName)
+		require.NoError(f.t, err)
+		d, err = v.CreateObserver(f.ctx, old, o)
+		return err
+	})
+	return d
+}
+
+// observer finds an observer by name; nil when there is none.
+func (f *fixture) observer(name string) (o *table.Observer) {
+	f.t.Helper()
+	f.must(func(_ *txn.Txn, v *View) error {
+		found, ok, err := v.Observer(f.ctx, PostgresID, name)
+		if ok {
+			o = found.Observer
+		}
+		return err
+	})
+	return o
+}
+
+func stateKey(id table.ID, kind table.ObserverKind, row []byte) []byte {
+	return append(append(table.ObserverSpan(id).Start, byte(kind)), row...)
+}
+
+// keep writes what an observer keeps of a row, and where its backfill is.
+func (f *fixture) keep(d *table.Desc, o *table.Observer, row int64) {
+	f.t.Helper()
+	b, err := table.NewEntryBuilder(d, d.Index(table.RowIndexID))
+	require.NoError(f.t, err)
+	e, err := b.Entry([]types.Datum{types.NewInt(row), types.NewString("x")})
+	require.NoError(f.t, err)
+	f.must(func(tx *txn.Txn, v *View) error {
+		for _, key := range [][]byte{stateKey(o.ID, table.ObserverAcknowledgement, e.Key),
+			stateKey(o.ID, table.ObserverDeadLetter, e.Key),
+			stateKey(o.ID, table.ObserverBackfill, nil)} {
+			if err := tx.Set(key, []byte("state")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func sqlState(t *testing.T, err error) string {
+	t.Helper()
+	var e *sqlerr.Error
+	require.ErrorAs(t, err, &e)
+	return e.Code
+}
+
+func TestAnObserverIsFoundListedReplacedAndDropped(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 3)
+	f.withRows("u", 0)
+	require.Nil(t, f.observer("o"))
+	d := f.observe("t", table.Observer{Name: "o", Version: 1, Columns: []table.ColumnID{2}})
+	f.observe("u", table.Observer{Name: "a", Backfill: true})
+	f.check()
+	o := f.observer("o")
+	require.Equal(t, d.ObserverByName("o"), o)
+	require.Equal(t, []table.ColumnID{2}, o.Columns)
+	require.Equal(t, d.Version, f.table("t").Version)
+
+	f.must(func(_ *txn.Txn, v *View) error {
+		all, err := v.Observers(f.ctx, PostgresID)
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		require.Equal(t, "a u", all[0].Observer.Name+" "+all[0].Table.Name)
+		require.Equal(t, "o t", all[1].Observer.Name+" "+all[1].Table.Name)
+		all, err = v.Observers(f.ctx, PostgresID+1)
+		require.Empty(t, all)
+		return err
+	})
+	f.must(func(_ *txn.Txn, v *View) error {
+		next, err := v.ReplaceObserver(f.ctx, d, table.Observer{Name: "o", Version: 7,
+			Backfill: true})
+		require.NoError(t, err)
+		require.Greater(t, next.Version, d.Version)
+		_, err = v.ReplaceObserver(f.ctx, next, table.Observer{Name: "p"})
+		require.Equal(t, sqlerr.UndefinedObject, sqlState(t, err))
+		return nil
+	})
+	require.Equal(t, &table.Observer{ID: o.ID, Name: "o", Version: 7, Backfill: true},
+		f.observer("o"))
+	f.check()
+
+	tx := f.begin()
+	_, err := f.cat.View(tx).CreateObserver(f.ctx, f.table("u"), table.Observer{Name: "o"})
+	require.Equal(t, sqlerr.DuplicateObject, sqlState(t, err))
+	_, err = f.cat.View(tx).DropObserver(f.ctx, f.table("u"), "o")
+	require.Equal(t, sqlerr.UndefinedObject, sqlState(t, err))
+	require.NoError(t, tx.Rollback(f.ctx))
+
+	f.must(func(_ *txn.Txn, v *View) error {
+		_, err := v.DropObserver(f.ctx, f.table("t"), "o")
+		return err
+	})
+	require.Nil(t, f.observer("o"))
+	require.Empty(t, f.table("t").Observers)
+	again := f.observe("t", table.Observer{Name: "o"})
+	require.NotEqual(t, o.ID, again.ObserverByName("o").ID, "an ID is never used again")
+	f.check()
+}
+
+// Of two transactions that create observers of one name, on whatever tables, one fails: the second
+// one waits for the first, and looks behind it.
+func TestTheNameOfAnObserverIsUnique(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 0)
+	f.withRows("u", 0)
+	first, second := f.begin(), f.begin()
+	create := func(tx *txn.Txn, on string) error {
+		v := f.cat.View(tx)
+		d, err := v.Relation(f.ctx, PostgresID, "public", on)
+		require.NoError(t, err)
+		_, err = v.CreateObserver(f.ctx, d, table.Observer{Name: "o"})
+		return err
+	}
+	require.NoError(t, create(first, "t"))
+	require.NoError(t, first.Commit(f.ctx))
+	require.True(t, isConflict(create(second, "u")))
+	require.NoError(t, second.Rollback(f.ctx))
+	f.check()
+}
+
+// changesOfObservers are those after which every commit must notify other observers.
+var changesOfObservers = map[string]func(f *fixture, v *View, d *table.Desc) error{
+	"create": func(f *fixture, v *View, d *table.Desc) error {
+		_, err := v.CreateObserver(f.ctx, d, table.Observer{Name: "new"})
+		return err
+	},
+	"replace": func(f *fixture, v *View, d *table.Desc) error {
+		_, err := v.ReplaceObserver(f.ctx, d, table.Observer{Name: "o", Version: 1})
+		return err
+	},
+	"drop": func(f *fixture, v *View, d *table.Desc) error {
+		_, err := v.DropObserver(f.ctx, d, "o")
+		return err
+	},
+	"drop table": func(f *fixture, v *View, d *table.Desc) error {
+		return v.DropRelation(f.ctx, d)
+	},
+}
+
+// A transaction that has written rows by the descriptor before would note nothing for the observer,
+// so it does not commit, and neither does a run that has read the observer before.
+func TestNoWriterAndNoRunSlipsThroughAChangeOfObservers(t *testing.T) {
+	for name, change := range changesOfObservers {
+		t.Run(name, func(t *testing.T) {
+			f := memory(t)
+			f.withRows("t", 1)
+			f.observe("t", table.Observer{Name: "o", Columns: []table.ColumnID{2}})
+			writer, run := f.begin(), f.begin()
+			d, err := f.cat.View(writer).Relation(f.ctx, PostgresID, "public", "t")
+			require.NoError(t, err)
+			require.NoError(t, table.NewWriter(d, f.cat).Insert(f.ctx, writer,
+				[]types.Datum{types.NewInt(9), types.NewString("x")}))
+			rv := f.cat.View(run)
+			o, ok, err := rv.Observer(f.ctx, PostgresID, "o")
+			require.NoError(t, err)
+			require.True(t, ok)
+			rv.HoldObserver(o)
+			key := stateKey(o.Observer.ID, table.ObserverBackfill, nil)
+			require.NoError(t, run.Set(key, []byte("x")))
+
+			f.must(func(_ *txn.Txn, v *View) error { return change(f, v, f.table("t")) })
+			var conflict *txn.WriteConflictError
+			require.ErrorAs(t, writer.Commit(f.ctx), &conflict)
+			require.NoError(t, writer.Rollback(f.ctx))
+			if name == "create" {
+				require.NoError(t, run.Commit(f.ctx))
+			} else {
+				require.ErrorAs(t, run.Commit(f.ctx), &conflict)
+				require.NoError(t, run.Rollback(f.ctx))
+			}
+			f.check()
+		})
+	}
+}
+
+// What an observer keeps goes with it in the background, and nothing else does.
+func TestWhatAnObserverKeepsGoesWithIt(t *testing.T) {
+	for _, name := range []string{"drop", "drop table"} {
+		t.Run(name, func(t *testing.T) {
+			f := memory(t)
+			d := f.withRows("t", 2)
+			f.observe("t", table.Observer{Name: "o"})
+			d = f.observe("t", table.Observer{Name: "p"})
+			other := f.withRows("u", 2)
+			other = f.observe("u", table.Observer{Name: "q"})
+			f.keep(d, d.ObserverByName("o"), 0)
+			f.keep(d, d.ObserverByName("p"), 1)
+			f.keep(other, &other.Observers[0], 1)
+			f.check()
+			f.must(func(_ *txn.Txn, v *View) error {
+				return changesOfObservers[name](f, v, f.table("t"))
+			})
+			f.check() // what waits for the collector is no problem
+			f.collect()
+			// a new reader does not share a view that still shows what is gone
+			f.must(func(_ *txn.Txn, v *View) error { return v.touch() })
+			f.check()
+			left := map[string]int{}
+			tx := f.begin()
+			require.NoError(t, scan(f.ctx, tx, []byte{table.PrefixObserver},
+				func(key, _ []byte) error {
+					id, _, _, ok := table.DecodeObserverKey(key)
+					require.True(t, ok)
+					switch id {
+					case d.ObserverByName("o").ID:
+						left["o"]++
+					case d.ObserverByName("p").ID:
+						left["p"]++
+					case other.Observers[0].ID:
+						left["q"]++
+					}
+					return nil
+				}))
+			require.NoError(t, tx.Rollback(f.ctx))
+			want := map[string]int{"p": 3, "q": 3}
+			if name == "drop table" {
+				want = map[string]int{"q": 3}
+			}
+			require.Equal(t, want, left)
+		})
+	}
+}
+
+// A database that is dropped takes its observers along.
+func TestDropDatabaseDropsObservers(t *testing.T) {
+	f := memory(t)
+	var db Database
+	f.must(func(_ *txn.Txn, v *View) (err error) {
+		db, err = v.CreateDatabase(f.ctx, "d")
+		return err
+	})
+	d := f.simple("t")
+	d.DatabaseID = db.ID
+	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
+	f.must(func(_ *txn.Txn, v *View) (err error) {
+		d, err = v.CreateObserver(f.ctx, d, table.Observer{Name: "o"})
+		return err
+	})
+	f.keep(d, &d.Observers[0], 1)
+	f.must(func(_ *txn.Txn, v *View) error { return v.DropDatabase(f.ctx, db) })
+	f.collect()
+	f.check()
+	f.must(func(_ *txn.Txn, v *View) error {
+		all, err := v.Observers(f.ctx, db.ID)
+		require.Empty(t, all)
+		return err
+	})
+}
+
+// What replaces all rows without a Writer would note nothing.
+func TestAnObservedTableKeepsItsPlace(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 1)
+	d := f.observe("t", table.Observer{Name: "o"})
+	tx := f.begin()
+	err := f.cat.View(tx).Truncate(f.ctx, d)
+	require.Equal(t, sqlerr.FeatureNotSupported, sqlState(t, err))
+	require.ErrorContains(t, err, `observer "o"`)
+	require.NoError(t, tx.Rollback(f.ctx))
+}
+
+func TestCheckFindsKeysOfObserversThatAreNotInTheirPlace(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 1)
+	d := f.observe("t", table.Observer{Name: "o"})
+	id := d.Observers[0].ID
+	row := append(d.IndexSpan(table.RowIndexID).Start, 2, 0x88)
+	f.must(func(tx *txn.Txn, v *View) error {
+		for _, key := range [][]byte{
+			stateKey(id+1000, table.ObserverAcknowledgement, row),
+			stateKey(id, table.ObserverDeadLetter, []byte("t")),
+			stateKey(id, table.ObserverBackfill, []byte("t")), observerKey(PostgresID, "other"),
+		} {
+			value := observerEntry{table: d.ID, observer: id}.encode()
+			require.NoError(t, tx.Set(key, value))
+		}
+		e := observerEntry{table: d.ID, observer: id, version: 5}
+		return tx.Set(observerKey(PostgresID, "o"), e.encode())
+	})
+	var problems []string
+	require.NoError(t, Check(f.ctx, f.store,
+		func(p Problem) { p.Key = nil; problems = append(problems, p.String()) }))
+	require.ElementsMatch(t, []string{
+		`postgres.public.t: the name of observer "o" does not lead to it`,
+		"name of an observer that no table has",
+		fmt.Sprintf("acknowledgement of observer %d, which does not exist", id+1000),
+		`postgres.public.t: dead letter of observer "o" for a key that is no row's`,
+		"key of no observer",
+	}, problems)
+}
+
+func TestKeysOfObserversHaveAText(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 1)
+	d := f.observe("t", table.Observer{Name: "o", Version: 3})
+	tx := f.begin()
+	ds, err := NewDescriber(f.ctx, tx)
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(f.ctx))
+	id := d.Observers[0].ID
+	row := append(d.IndexSpan(table.RowIndexID).Start, 2, 0x88)
+	name := observerKey(PostgresID, "o")
+	require.Equal(t, "/catalog/observer/5/o", ds.Key(name))
+	require.Equal(t, "relation 16384, observer 16387, version 3",
+		ds.Value(name, observerEntry{table: d.ID, observer: id, version: 3}.encode()))
+	require.Equal(t, "/observer/16387 o/acknowledgement/table/16384 t/row/(0)",
+		ds.Key(stateKey(id, table.ObserverAcknowledgement, row)))
+	require.Equal(t, "/observer/16387 o/dead letter/table/16384 t/row/(0)",
+		ds.Key(stateKey(id, table.ObserverDeadLetter, row)))
+	require.Equal(t, "/observer/16387 o/backfill",
+		ds.Key(stateKey(id, table.ObserverBackfill, nil)))
+	require.Equal(t, "/observer/17/backfill", ds.Key(stateKey(17, table.ObserverBackfill, nil)))
+}
+
+// Salvage copies rows without what observers have seen of them.
+func TestSalvageLeavesObserversOut(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 5)
+	d := f.observe("t", table.Observer{Name: "o"})
+	f.keep(d, &d.Observers[0], 1)
+	to, err := txn.Open(f.ctx, memkv.New(memkv.Options{}), txn.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, to.Close()) })
+	var lost []string
+	require.NoError(t, Salvage(f.ctx, f.store, to,
+		SalvageOptions{Lost: func(p Problem) { lost = append(lost, p.String()) }}))
+	require.Equal(t, []string{
+		"postgres.public.t: observer o is left out: what it has seen is not copied"}, lost)
+	out := &fixture{t: t, ctx: f.ctx, store: to}
+	out.cat, err = Open(f.ctx, to)
+	require.NoError(t, err)
+	out.check()
+	saved := out.table("t")
+	require.Empty(t, saved.Observers)
+	require.Nil(t, out.observer("o"))
+	tx := out.begin()
+	require.Equal(t, 5, out.count(tx, saved))
+	require.NoError(t, tx.Rollback(f.ctx))
+}
