@@ -251,6 +251,8 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 		k.name = "TRUNCATE TABLE"
 	case *ast.Comment:
 		k.name = "COMMENT"
+	case *ast.CreateObserver:
+		k.name = "CREATE OBSERVER"
 	default:
 		return kind{}, false
 	}

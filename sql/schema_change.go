@@ -85,7 +85,7 @@ func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 // inUse returns why the transaction may not change a table or, if index is not 0, that index: plans
 // of portals, and checks of foreign keys that are due, rely on its descriptor. It returns "" if it
 // may.
-func (s utility) inUse(id table.ID, index table.IndexID) string {
+func (s *planRunner) inUse(id table.ID, index table.IndexID) string {
 	for _, p := range s.portals {
 		if p.plan == nil || p.committed {
 			continue
@@ -130,7 +130,7 @@ func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, 
 }
 
 // ddlEnv is what a change of the schema runs in.
-func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
+func (s *planRunner) ddlEnv(ctx context.Context) *ddl.Env {
 	return &ddl.Env{
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),

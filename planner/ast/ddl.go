@@ -234,6 +234,16 @@ type Comment struct {
 	Text   *string
 }
 
+// CreateObserver registers an observer of a table, or puts another version in its place. No text
+// makes it: it comes from minidb.DB.Observe and from the function minidb_create_observer.
+type CreateObserver struct {
+	Name     string
+	Version  int64
+	Table    Name
+	Columns  []Ident // nil: all
+	Backfill bool
+}
+
 func (*CreateTable) statement()             {}
 func (*CreateIndex) statement()             {}
 func (*CreateView) statement()              {}
@@ -246,3 +256,4 @@ func (*CreateDatabase) statement()          {}
 func (*Drop) statement()                    {}
 func (*AlterTable) statement()              {}
 func (*Comment) statement()                 {}
+func (*CreateObserver) statement()          {}

@@ -127,6 +127,24 @@ type Notifications interface {
 	NotificationQueueUsage() float64
 }
 
+// Observers is what a Session may offer beside: the observers of its database.
+type Observers interface {
+	// CreateObserver registers an observer in the running transaction and returns its ID.
+	CreateObserver(o Observer) (types.OID, error)
+	// DropObserver removes one by its name; 42704 when there is none.
+	DropObserver(name string) error
+}
+
+// Observer is what an observer is registered as: Table is a name as SQL writes it, and nil Columns
+// are all.
+type Observer struct {
+	Name     string
+	Version  int64
+	Table    string
+	Columns  []string
+	Backfill bool
+}
+
 // AdvisoryKey is one bigint, or with Pair two integers: two separate spaces of keys.
 type AdvisoryKey struct {
 	Hi, Lo uint32

@@ -193,6 +193,7 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 		dr.going[v.ID] = true
 		dr.targets = append(dr.targets, v)
 	}
+	dr.observersOf(a.d, append([]string{col}, generated...))
 	if id := a.d.Columns[a.d.Column(col)].SequenceID; id != 0 {
 		seq, err := a.env.View.RelationByID(ctx, id)
 		if err != nil {

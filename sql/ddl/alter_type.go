@@ -39,6 +39,9 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 	if err := a.unusedByViews(ctx, o); err != nil {
 		return err
 	}
+	if err := a.unobserved(o); err != nil {
+		return err
+	}
 	next := a.d.Clone()
 	next.Columns[o].Type, next.Columns[o].Collation = t, collation
 	if err := a.dependentTexts(ctx, next, o); err != nil {

@@ -114,6 +114,9 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 		return "TRUNCATE TABLE", env.truncate(ctx, s)
 	case *ast.Comment:
 		return "COMMENT", env.comment(ctx, s)
+	case *ast.CreateObserver:
+		_, err := env.CreateObserver(ctx, s)
+		return "CREATE OBSERVER", err
 	}
 	return "", sqlerr.New(sqlerr.InternalError, "ddl: unexpected statement %T", stmt)
 }

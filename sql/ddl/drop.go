@@ -101,6 +101,7 @@ type dropper struct {
 	cascaded []string // what goes only because of CASCADE
 	defaults []columnDefault
 	foreign  []foreignKey
+	observed []string // observers of tables that stay
 }
 
 // foreignKey is one that goes with what it refers to.
@@ -150,6 +151,11 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 	for _, f := range dr.foreign {
 		if err := dr.env.removeForeignKeys(ctx, f.table,
 			func(fk *table.ForeignKey) bool { return fk.Name == f.name }); err != nil {
+			return err
+		}
+	}
+	for _, name := range dr.observed {
+		if err := dr.env.dropObserver(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -285,6 +291,9 @@ func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 	})
 	if err != nil {
 		return err
+	}
+	for i := range d.Observers { // they go with the table
+		dr.depends(describeObserver(&d.Observers[i]), dr.env.describe(d))
 	}
 	for i := range d.Columns {
 		id := d.Columns[i].SequenceID

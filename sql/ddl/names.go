@@ -63,8 +63,18 @@ func (env *Env) creationSchema(ctx context.Context, n ast.Name) (catalog.Schema,
 		"no schema has been selected to create in").At(int(n.Pos))
 }
 
-// lookup finds a relation, and for an index its table with it; all nil when there is none.
+// lookup finds a relation, and for an index its table with it; all nil when there is none. One of
+// the system's is 42501.
 func (env *Env) lookup(ctx context.Context, n ast.Name) (d *table.Desc, ix *table.Index,
+	err error) {
+	if d, ix, err = env.lookupStored(ctx, n); d != nil || err != nil {
+		return d, ix, err
+	}
+	return nil, nil, env.systemRelation(ctx, n)
+}
+
+// lookupStored is lookup among the relations that the store keeps.
+func (env *Env) lookupStored(ctx context.Context, n ast.Name) (d *table.Desc, ix *table.Index,
 	err error) {
 	if err := env.checkDatabase(n); err != nil {
 		return nil, nil, err
@@ -86,7 +96,7 @@ func (env *Env) lookup(ctx context.Context, n ast.Name) (d *table.Desc, ix *tabl
 			return d, ix, err
 		}
 	}
-	return nil, nil, env.systemRelation(ctx, n)
+	return nil, nil, nil
 }
 
 // systemRelation refuses names of pg_catalog and information_schema.
