@@ -87,7 +87,7 @@ type salvage struct {
 	out  salvageWriter
 	opts SalvageOptions
 
-	fate struct { // of the transaction that was asked about last
+	status struct { // of the transaction that was asked about last
 		startTS, commitTS tso.Timestamp
 		known             bool
 	}
@@ -191,7 +191,7 @@ func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value 
 				return err
 			}
 			done[string(c.Key)] = struct{}{}
-			commitTS, known, err := s.fateOf(ctx, &c.Lock)
+			commitTS, known, err := s.statusOf(ctx, &c.Lock)
 			if err != nil {
 				return err
 			}
@@ -216,19 +216,19 @@ func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value 
 	return done, err
 }
 
-// fateOf returns the commit_ts of the transaction that left a lock, zero when it was rolled back.
+// statusOf returns the commit_ts of the transaction that left a lock, zero when it was rolled back.
 // known is false when that cannot be read.
-func (s *salvage) fateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, known bool,
+func (s *salvage) statusOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, known bool,
 	err error) {
-	if s.fate.startTS != l.StartTS {
-		s.fate.startTS = l.StartTS
-		s.fate.commitTS, err = s.from.CommitTSOf(ctx, l)
-		s.fate.known = err == nil
+	if s.status.startTS != l.StartTS {
+		s.status.startTS = l.StartTS
+		s.status.commitTS, err = s.from.CommitTSOf(ctx, l)
+		s.status.known = err == nil
 		if err != nil && !errors.Is(err, kv.ErrCorruption) {
 			return 0, false, err
 		}
 	}
-	return s.fate.commitTS, s.fate.known, nil
+	return s.status.commitTS, s.status.known, nil
 }
 
 // salvageWriter writes pairs in transactions of a bounded size.

@@ -24,7 +24,7 @@ func (n *Node) watch() {
 	}
 	// Some may have committed between the two numbers of the beginning, above the snapshot.
 	for _, w := range n.g.committed {
-		if w.committed > n.begun && w.spoils(n) {
+		if w.committed > n.begun && w.makesUnsafe(n) {
 			n.unsafe = true
 		}
 	}
@@ -34,10 +34,10 @@ func (n *Node) watch() {
 	n.decide()
 }
 
-// spoils reports whether a committed writer has an edge to a transaction that is in the reader's
-// snapshot, while it is not there itself. It comes before that transaction in any serial order, so
-// the reader's snapshot is of no point in that order.
-func (n *Node) spoils(r *Node) bool {
+// makesUnsafe reports whether a committed writer has an edge to a transaction that is in the
+// reader's snapshot, while it is not there itself. It comes before that transaction in any serial
+// order, so the reader's snapshot is of no point in that order.
+func (n *Node) makesUnsafe(r *Node) bool {
 	if n.reader || n.inSnapshotOf(r) == yes {
 		return false
 	}
@@ -50,7 +50,7 @@ func (n *Node) spoils(r *Node) bool {
 func (n *Node) notifyWatchers() {
 	for _, r := range n.watchers {
 		r.awaited = without(r.awaited, n)
-		if n.committed != 0 && n.spoils(r) {
+		if n.committed != 0 && n.makesUnsafe(r) {
 			r.unsafe = true
 		}
 		r.decide()
