@@ -5,43 +5,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// aggDef is one line of a table of aggregates.
-type aggDef struct {
-	sig     string
-	make    func(args []*types.Type) expr.Accumulator
-	nulls   bool // rows with NULL arguments are passed to it too
-	ordered bool // its result depends on the order of its rows
-	within  bool // WITHIN GROUP
-	returns func(args []*types.Type) *types.Type
-}
-
-func (d aggDef) build() *expr.Aggregate {
-	name, args, variadic, ret := parseSignature(d.sig)
-	a := &expr.Aggregate{
-		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
-		New:    d.make,
-		Strict: !d.nulls, OrderSensitive: d.ordered, WithinGroup: d.within,
-	}
-	if d.returns != nil || isPolymorphic(ret) {
-		a.Returns = nil
-		if d.returns == nil {
-			a.ReturnType = polymorphicReturn(args, variadic, ret)
-		}
-	}
-	return a
-}
-
-// agg defines a strict aggregate whose result does not depend on the order of its rows.
-func agg(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
-	return aggDef{sig: sig, make: make}
-}
-
-// aggregateTables lists the aggregates by topic.
-func aggregateTables() [][]aggDef {
-	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(),
-		orderedSetAggregates, jsonAggregates}
-}
-
 // basicAggregates are those for which NewGrouped has typed states.
 func basicAggregates() []aggDef {
 	out := []aggDef{
@@ -121,21 +84,6 @@ func (s *sumInt) Result(*expr.Runtime) (types.Datum, error) {
 }
 
 func (s *sumInt) Size() int { return 0 }
-
-// wideInt is a 128-bit integer, for sums of int8.
-type wideInt struct {
-	hi int64
-	lo uint64
-}
-
-func (w *wideInt) add(x int64) {
-	lo := w.lo + uint64(x)
-	w.hi += x >> 63
-	if lo < w.lo {
-		w.hi++
-	}
-	w.lo = lo
-}
 
 // sumBigint is sum over int8, in numeric.
 type sumBigint struct {

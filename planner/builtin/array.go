@@ -11,9 +11,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxArraySize is PostgreSQL's limit on the number of elements.
-const maxArraySize = 1<<27 - 1
-
 func arrayFunctions() []def {
 	return []def{
 		f("array_length(anyarray,int4) int4", dimension(func(n, _ int) int { return n })),

@@ -219,3 +219,13 @@ func askText(rt *expr.Runtime, n int) error {
 	}
 	return rt.Tick(n)
 }
+
+// maxArraySize is PostgreSQL's limit on the number of elements.
+const maxArraySize = 1<<27 - 1
+
+// maxTextLen bounds the texts that functions build: PostgreSQL's limit of an allocation.
+const maxTextLen = 1<<30 - 1
+
+func errTooLong() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
+}

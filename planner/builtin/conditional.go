@@ -93,33 +93,6 @@ func ExpandVariadic(fn *expr.Func) *expr.Func {
 	return &c
 }
 
-// typeCastFunction implements the rule of chapter 10.3 that a call of a type's name with one
-// argument is a cast: date('2020-01-01'), int4(2.5).
-func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type) {
-	if len(args) != 1 {
-		return nil, nil
-	}
-	t, ok := types.ByName(name)
-	if !ok || t.Elem != nil {
-		return nil, nil
-	}
-	from := args[0]
-	if isUnknown(from) {
-		from = types.TText
-	}
-	if !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' &&
-		types.CastContext(from.OID, t.OID) == 0 {
-		return nil, nil
-	}
-	return &expr.Func{
-		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable,
-		Same: madeFor{"cast", [2]types.OID{from.OID, t.OID}},
-		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.Cast(a[0], rt.ArgTypes[0], t, true, &rt.Format)
-		},
-	}, from
-}
-
 // generateSeries is generate_series over integers.
 func generateSeries(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
 	step := int64(1)

@@ -94,3 +94,18 @@ func (s *decimalSum) average() (types.Datum, error) {
 	d, err = types.NumericDiv(d, types.NumericFromInt(s.n))
 	return types.Datum{Dec: d}, err
 }
+
+// wideInt is a 128-bit integer, for sums of int8.
+type wideInt struct {
+	hi int64
+	lo uint64
+}
+
+func (w *wideInt) add(x int64) {
+	lo := w.lo + uint64(x)
+	w.hi += x >> 63
+	if lo < w.lo {
+		w.hi++
+	}
+	w.lo = lo
+}

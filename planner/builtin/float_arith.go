@@ -134,3 +134,23 @@ func sqrtFloat(x float64) (float64, error) {
 	}
 	return math.Sqrt(x), nil
 }
+
+// finiteInput makes a trigonometric function, which is undefined at infinity.
+func finiteInput(op func(float64) float64) scalar {
+	return lift1(func(x float64) (float64, error) {
+		if math.IsInf(x, 0) {
+			return 0, errInputRange()
+		}
+		return op(x), nil
+	})
+}
+
+// within makes a function that is defined on [lo, hi].
+func within(lo, hi float64, op func(float64) float64) scalar {
+	return lift1(func(x float64) (float64, error) {
+		if x < lo || x > hi {
+			return 0, errInputRange()
+		}
+		return op(x), nil
+	})
+}

@@ -31,3 +31,7 @@ func errInvalid(format string, args ...any) error {
 func errIntervalRange() error {
 	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
 }
+
+func errInputRange() error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "input is out of range")
+}

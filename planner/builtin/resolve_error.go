@@ -73,3 +73,11 @@ func operatorError(op string, left, right *types.Type, o outcome) error {
 	return e.WithHint("No operator matches the given name and argument types. You might need to " +
 		"add explicit type casts.")
 }
+
+type outcome int
+
+const (
+	chosen outcome = iota
+	nothingFits
+	ambiguous
+)

@@ -1,7 +1,9 @@
 package builtin
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
@@ -54,4 +56,15 @@ func textOf(rt *expr.Runtime, t *types.Type, d types.Datum) string {
 		return padded(t, d.S)
 	}
 	return types.Text(t, d, &rt.Format)
+}
+
+// padded adds the padding of a char(n) to its text.
+func padded(t *types.Type, s string) string {
+	if t.OID != types.OIDBPChar || t.Mod < 4 {
+		return s
+	}
+	if n := int(t.Mod) - 4 - utf8.RuneCountInString(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
 }

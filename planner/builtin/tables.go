@@ -19,3 +19,9 @@ func operatorTables() [][]def {
 		jsonOperators(),
 	}
 }
+
+// aggregateTables lists the aggregates by topic.
+func aggregateTables() [][]aggDef {
+	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(),
+		orderedSetAggregates, jsonAggregates}
+}

@@ -16,13 +16,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxTextLen bounds the texts that functions build: PostgreSQL's limit of an allocation.
-const maxTextLen = 1<<30 - 1
-
-func errTooLong() error {
-	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
-}
-
 // perCharacter makes a function of a text from an operation that converts each character by itself.
 func perCharacter(op func(string) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -270,17 +263,6 @@ func replaceText(rt *expr.Runtime, s, from, to string) (types.Datum, error) {
 	}
 	w.text(s)
 	return w.done()
-}
-
-// padded adds the padding of a char(n) to its text.
-func padded(t *types.Type, s string) string {
-	if t.OID != types.OIDBPChar || t.Mod < 4 {
-		return s
-	}
-	if n := int(t.Mod) - 4 - utf8.RuneCountInString(s); n > 0 {
-		return s + strings.Repeat(" ", n)
-	}
-	return s
 }
 
 var startsWith = sure2(strings.HasPrefix)

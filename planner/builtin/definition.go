@@ -1,0 +1,195 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// scalar is the implementation of a function over datums.
+type scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error)
+
+// vector is the implementation of a function over vectors.
+type vector = func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error
+
+// setBody is the implementation of a set-returning function.
+type setBody = func(rt *expr.Runtime, a []types.Datum, emit func(row []types.Datum) error) error
+
+// def is one entry of a table of functions: a signature such as "substring(text,int4,int4) text"
+// and the implementation. A "*" after the last argument makes it variadic.
+type def struct {
+	sig string
+	fn  scalar
+	vec vector
+	set setBody
+	// names and types of a set-returning function's columns: "key text,value jsonb"
+	cols    string
+	vol     expr.Volatility
+	nulls   bool // called with NULL arguments too
+	returns func(args []*types.Type) *types.Type
+}
+
+// f defines an immutable strict function.
+func f(sig string, fn scalar) def { return def{sig: sig, fn: fn} }
+
+// v defines an immutable strict function with a vector kernel.
+func v(sig string, fn scalar, vec vector) def { return def{sig: sig, fn: fn, vec: vec} }
+
+// n defines an immutable function that also takes NULLs.
+func n(sig string, fn scalar) def { return def{sig: sig, fn: fn, nulls: true} }
+
+// s defines a strict set-returning function.
+func s(sig, cols string, fn setBody) def { return def{sig: sig, cols: cols, set: fn} }
+
+func (d def) stable() def {
+	d.vol = expr.Stable
+	return d
+}
+
+func (d def) volatile() def {
+	d.vol = expr.Volatile
+	return d
+}
+
+func (d def) build() *expr.Func {
+	name, args, variadic, ret := parseSignature(d.sig)
+	fn := &expr.Func{
+		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
+		Volatility: d.vol, NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
+	}
+	if d.returns != nil || ret != nil && isPolymorphic(ret) {
+		fn.Returns = nil
+		if d.returns == nil {
+			fn.ReturnType = polymorphicReturn(args, variadic, ret)
+		}
+	}
+	if d.set != nil {
+		fn.Columns = parseColumns(name, d.cols, ret)
+	}
+	return fn
+}
+
+// polymorphicReturn derives the result type from the resolved arguments: the type that the element
+// of a polymorphic argument was resolved to, or an array of it.
+func polymorphicReturn(decl []*types.Type, variadic bool,
+	ret *types.Type) func([]*types.Type) *types.Type {
+	return func(args []*types.Type) *types.Type {
+		var elem *types.Type
+		for i, a := range args {
+			d := declared(decl, variadic, i)
+			switch d.OID {
+			case AnyArray.OID, AnyCompatibleArray.OID:
+				elem = a.Elem
+			case AnyElement.OID, AnyNonArray.OID, AnyCompatible.OID:
+				elem = a
+			}
+			if elem != nil {
+				break
+			}
+		}
+		if ret.OID == AnyArray.OID || ret.OID == AnyCompatibleArray.OID {
+			return types.ArrayOf(elem.WithMod(types.NoMod))
+		}
+		return elem.WithMod(types.NoMod)
+	}
+}
+
+// declared returns the declared type of argument i.
+func declared(decl []*types.Type, variadic bool, i int) *types.Type {
+	if variadic && i >= len(decl)-1 {
+		return decl[len(decl)-1]
+	}
+	return decl[i]
+}
+
+func parseSignature(sig string) (name string, args []*types.Type, variadic bool, ret *types.Type) {
+	open := strings.IndexByte(sig, '(')
+	end := strings.LastIndexByte(sig, ')')
+	name = sig[:open]
+	if list := sig[open+1 : end]; list != "" {
+		for a := range strings.SplitSeq(list, ",") {
+			if strings.HasSuffix(a, "*") {
+				variadic, a = true, a[:len(a)-1]
+			}
+			args = append(args, typeNamed(a))
+		}
+	}
+	if r := strings.TrimSpace(sig[end+1:]); r != "" {
+		ret = typeNamed(r)
+	}
+	return name, args, variadic, ret
+}
+
+func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
+	if cols == "" {
+		if isPolymorphic(ret) {
+			ret = nil
+		}
+		return []expr.SetColumn{{Name: name, Type: ret}}
+	}
+	var out []expr.SetColumn
+	for c := range strings.SplitSeq(cols, ",") {
+		cname, tname, _ := strings.Cut(c, " ")
+		var t *types.Type
+		if tname != "" {
+			t = typeNamed(tname)
+		}
+		out = append(out, expr.SetColumn{Name: cname, Type: t})
+	}
+	return out
+}
+
+var namedTypes = func() map[string]*types.Type {
+	m := map[string]*types.Type{}
+	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible,
+		AnyCompatibleArray}
+	for _, t := range slices.Concat(types.All(), pseudo) {
+		m[t.Name] = t
+	}
+	return m
+}()
+
+// typeNamed returns a type by the name that the tables of this package use. It panics for an
+// unknown name, which is a mistake in a table.
+func typeNamed(name string) *types.Type {
+	if t, ok := namedTypes[name]; ok {
+		return t
+	}
+	if elem, ok := strings.CutSuffix(name, "[]"); ok {
+		return types.ArrayOf(typeNamed(elem))
+	}
+	panic("builtin: no type " + name)
+}
+
+// aggDef is one line of a table of aggregates.
+type aggDef struct {
+	sig     string
+	make    func(args []*types.Type) expr.Accumulator
+	nulls   bool // rows with NULL arguments are passed to it too
+	ordered bool // its result depends on the order of its rows
+	within  bool // WITHIN GROUP
+	returns func(args []*types.Type) *types.Type
+}
+
+func (d aggDef) build() *expr.Aggregate {
+	name, args, variadic, ret := parseSignature(d.sig)
+	a := &expr.Aggregate{
+		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
+		New:    d.make,
+		Strict: !d.nulls, OrderSensitive: d.ordered, WithinGroup: d.within,
+	}
+	if d.returns != nil || isPolymorphic(ret) {
+		a.Returns = nil
+		if d.returns == nil {
+			a.ReturnType = polymorphicReturn(args, variadic, ret)
+		}
+	}
+	return a
+}
+
+// agg defines a strict aggregate whose result does not depend on the order of its rows.
+func agg(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
+	return aggDef{sig: sig, make: make}
+}
