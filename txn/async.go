@@ -20,9 +20,9 @@ import (
 // flight. So it is above every earlier read: on an engine of this process's own, the oracle's
 // newest timestamp is the newest read. A lock's timestamp never changes, and no reader pushes it.
 //
-// The primary's lock lists the other keys, and a resolver looks at all of them. All locks are
-// there: committed. One is missing and its owner is gone: a protected rollback record takes the
-// missing lock's place first, and then everything is rolled back.
+// The primary's lock lists the other keys, and a resolver looks at all of them. If all locks are
+// there, the transaction is committed. If one is missing and the owner is dead, a protected
+// rollback record takes the missing lock's place first, and then everything is rolled back.
 
 // A resolver reads all keys of the primary's list, so neither may be many.
 const (
@@ -30,10 +30,10 @@ const (
 	asyncBytesMax = 4 << 10
 )
 
-// async is what a commit with a calculated timestamp keeps besides.
+// async is what a commit by its locks alone keeps besides.
 type async struct {
 	secondaries [][]byte
-	// of the locks' lowest commit timestamps: commit_ts, once all are down
+	// highest of the locks' lowest commit timestamps: commit_ts, once all locks are there
 	highest atomic.Uint64
 
 	doubtful struct {
@@ -43,9 +43,9 @@ type async struct {
 	}
 }
 
-// asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed
-// at the highest of their lowest commit timestamps, and nothing is waited for any more: the write
-// records follow in the background, and until then a reader finds the status in the locks.
+// asyncCommit prewrites all keys durably. With the last lock the transaction is committed at the
+// highest of their lowest commit timestamps, and Commit returns. The write records follow in the
+// background; until then a reader finds the status in the locks.
 func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	batches := c.batches()
 	if err := c.s.at(BeforePrewrite); err != nil {
@@ -77,8 +77,8 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	return nil
 }
 
-// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the
-// status of the transaction is known, or when it will be.
+// leaveDoubtful takes the batches whose results were lost out of the table in flight: at once when
+// the status of the transaction is known, and otherwise when it is.
 func (c *committer) leaveDoubtful(err error) {
 	all := c.async.doubtful.all
 	if len(all) == 0 {
@@ -123,7 +123,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 			return err
 		}
 		var room [16]uint32
-		slots := c.tellKnown(b, room[:0])
+		slots := c.fillHints(b, room[:0])
 		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.Muts, func() (tso.Timestamp, error) {
 			if err := c.validateIn(ctx, r); err != nil {
 				return 0, err
@@ -156,9 +156,9 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 	}
 }
 
-// learnAsync finds out what a failed prewrite came to, as a resolver would: either all locks are
-// down and the transaction is committed, or a rollback record is put where one is missing. It
-// returns nil in the first case and the reason of the failure in the second.
+// learnAsync finds the status of a transaction after a failed prewrite, as a resolver would: either
+// all locks are there and the transaction is committed, or a rollback record is put where one is
+// missing. It returns nil in the first case and the reason of the failure in the second.
 func (c *committer) learnAsync(ctx context.Context, reason error) error {
 	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
@@ -184,7 +184,7 @@ func (c *committer) learnAsync(ctx context.Context, reason error) error {
 		}
 	}
 	if refused(reason) {
-		return reason // its batch never landed, and nobody will send it again
+		return reason // its batch was not applied, and is not sent again
 	}
 	return ambiguous(reason)
 }

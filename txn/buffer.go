@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// buffer holds a transaction's writes in key order, with those below them that savepoints want
-// back.
+// buffer holds a transaction's writes in key order, each with the older writes of its key that
+// savepoints want back.
 type buffer struct {
 	tree    *btree.BTreeG[write]
 	highest []byte // no key in the tree is above it
@@ -20,13 +20,13 @@ type buffer struct {
 	base    tso.Timestamp // of writes to come
 
 	savepoints savepoints
-	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken
-	// back there.
+	// streamed is set when some writes may be in the store already, so that what is undone has to
+	// be taken back there.
 	streamed bool
 
 	noted pendingNotes // for the next write
 
-	// frozen: reads are answered by past, the writes as they were at freeze; nil for none.
+	// frozen makes reads use past, the writes as they were at freeze; nil for none.
 	frozen bool
 	past   *btree.BTreeG[write]
 }
@@ -80,8 +80,8 @@ func (b *buffer) visible(key []byte) (write, bool) {
 	return b.past.Get(write{key: key})
 }
 
-// store puts a write into the tree in the place of another one, if was says that there is one. A
-// key above all others, as rows come that are in order, is not searched for.
+// store puts a write into the tree, in the place of another one if was is set. For a key above all
+// others, as rows come that are in order, it searches nothing.
 func (b *buffer) store(w, replaced write, was bool) {
 	if b.tree == nil {
 		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
@@ -104,8 +104,8 @@ func (b *buffer) remove(w write) {
 	b.tree.Delete(w)
 }
 
-// before returns the write that stands before another one of the same key, and the one that is
-// replaced: they differ where a write was taken back.
+// before returns the write of the key as the transaction sees it, and the one that is in the tree:
+// they differ where a write was taken back.
 func (b *buffer) before(key []byte) (before write, was bool, replaced write, there bool) {
 	replaced, there = b.get(key)
 	if replaced.kind == writeUndone {
@@ -208,10 +208,10 @@ func (b *buffer) delete(key []byte) {
 	b.put(w, replaced, there)
 }
 
-// rollbackTo forgets what was written in the buffer after sp. The span is that of keys streamed out
-// since, which have to be looked at: they are to be taken back in the store, unless the buffer has
-// a write of them now. With doubt, some of the buffer is in the store, and what is stored is not
-// known.
+// rollbackTo forgets what was written in the buffer after sp. It returns the span of the keys
+// streamed out since: these are to be taken back in the store, unless the buffer has a write of
+// them now. doubt is set when some of the buffer may be in the store, so that it is not known what
+// is stored there.
 func (b *buffer) rollbackTo(sp Savepoint, doubt bool) (streamed kv.Span) {
 	keys, streamed := b.savepoints.cutTo(sp.at)
 	for _, key := range keys {
@@ -241,8 +241,8 @@ type cursor struct {
 	ok      bool
 }
 
-// cursor returns nil when no write lies in the span now, as reads see the writes. The tree is
-// copied on write, so later writes do not disturb the cursor.
+// cursor returns nil when the span has no write now, as reads see the writes. The tree is copied on
+// write, so later writes do not disturb the cursor.
 func (b *buffer) cursor(span kv.Span, reverse bool) *cursor {
 	tree := b.tree
 	if b.frozen {
@@ -307,8 +307,9 @@ func (s *savepoints) forgetAfter(n int, b *buffer) {
 	}
 }
 
-// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether
-// the key has one more write after the savepoint before that one now, which it had not before.
+// merge drops the write of a key that only the savepoint at a number wanted back. It reports
+// whether the savepoint before that one now has a write of the key after it, which it had not
+// before.
 func (s *savepoints) merge(b *buffer, w write, at, before uint64) (fresh bool) {
 	v := w.after(at)
 	if v == nil {

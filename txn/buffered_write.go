@@ -12,22 +12,22 @@ type write struct {
 	key   []byte
 	value []byte
 	kind  writeKind
-	// mustNotExist: the key was inserted, and prewrite has to find it absent.
+	// mustNotExist is set for an insert: prewrite has to find the key absent.
 	mustNotExist bool
-	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries
-	// of its indexes) is checked instead. To delete it again leaves nothing to write, and nothing
-	// to check.
+	// fresh is set when the writer knew the key to be absent from another key that is checked
+	// instead: the row, for the entries of its indexes. To delete a fresh key again leaves nothing
+	// to write, and nothing to check.
 	fresh bool
 	// held is what the transaction's own lock in the store is, if it was looked at.
 	held mvcc.Held
-	// base is the read timestamp of the first write of the key, zero before any Advance: what
-	// others committed above it is a conflict.
+	// base is the read timestamp of the first write of the key, zero before any Advance. A commit
+	// of another transaction above it is a conflict.
 	base tso.Timestamp
-	// seq tells between which savepoints it was written, and older is the write of the key that an
-	// earlier savepoint wants back, nil for none (savepoint.go).
+	// seq is the number of the write, which places it between two savepoints. older is the write
+	// of the key that an earlier savepoint wants back, nil for none (savepoint.go).
 	seq   uint64
 	older *write
-	// stored: it is what the transaction's lock in the store says.
+	// stored is set for a write that the transaction's lock in the store already has.
 	stored bool
 	// notes are what its commit leaves for observers of the key: one for each, with the value from
 	// before the transaction.
@@ -80,7 +80,7 @@ func (w *write) at(at uint64) *write {
 	return v
 }
 
-// kindIn is the kind of a lock or of a version in it that stands for a write.
+// kindIn returns the kind of a lock, or of a version in it, for a write.
 func kindIn(k writeKind) mvcc.Kind {
 	switch k {
 	case writePut:
@@ -91,7 +91,7 @@ func kindIn(k writeKind) mvcc.Kind {
 	return mvcc.KindLock
 }
 
-// kindOf is the write that a lock of the transaction stands for.
+// kindOf returns the kind of write that a lock of the transaction was written for.
 func kindOf(k mvcc.Kind) writeKind {
 	switch k {
 	case mvcc.KindPut:
@@ -102,7 +102,8 @@ func kindOf(k mvcc.Kind) writeKind {
 	return writeUndone
 }
 
-// writeOf returns the write that a lock of the transaction stands for, with those below it.
+// writeOf returns the write that a lock of the transaction was written for, with the older ones of
+// its key.
 func writeOf(l *mvcc.Lock, value []byte) write {
 	w := write{kind: kindOf(l.Kind), value: value, seq: l.Seq, stored: true}
 	v := &w

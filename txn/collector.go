@@ -41,20 +41,20 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 	}
 }
 
-// gcPause lies at least between two steps of a pass in the background, and gcRest times the time
-// that the step took: a pass takes at most a sixth of one processor, and the slower the machine
-// answers the less it asks.
+// gcPause is the shortest pause between two steps of a pass in the background, and gcRest times the
+// duration of a step is another: a pass takes at most a sixth of one processor, and less on a
+// machine that is slow.
 const (
 	gcPause = 20 * time.Millisecond
 	gcRest  = 5
 )
 
-// pauseAfter is the pause after a step that took so long.
+// pauseAfter returns the pause after a step that took so long.
 func pauseAfter(step time.Duration) time.Duration { return max(gcPause, gcRest*step) }
 
 // CollectStep takes the next step of the background's pass, beginning one when there is none, and
-// reports whether it is over. When nothing was committed above the last pass's safepoint, there is
-// nothing new to find, and no pass is begun; nor while another process collects.
+// reports whether it is over. No pass is begun when nothing was committed above the last one's
+// safepoint, or while another process collects.
 func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	s.pass.Lock()
 	defer s.pass.Unlock()
@@ -84,8 +84,8 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// settleForPass settles the locks for a pass of the background, and then tells it where to look.
-// Rollbacks leave records, so this comes after.
+// settleForPass settles the locks for a pass of the background, and then gives it the spans to look
+// through: in this order, for rollbacks leave records.
 func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 	if p.Settled() {
 		return nil
@@ -105,8 +105,8 @@ func (s *Store) nothingToCollect() bool {
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
 // transaction, settles every lock below it and drops the versions that no reader can see any more.
-// On a store that other processes write to, the oldest is that of all sessions, and while another
-// process collects the answer is gc.ErrClaimed.
+// On a store that other processes write to, the oldest is that of all sessions, and the error is
+// gc.ErrClaimed while another process collects.
 func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 	return s.CollectSpan(ctx, kv.Span{}, nil)
 }
@@ -122,7 +122,7 @@ func (s *Store) CollectSpan(ctx context.Context, span kv.Span,
 	defer s.pass.Unlock()
 	stats, err := s.collectOnce(ctx, span, report)
 	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
-		return stats, err // the claim is the background's, or that of the dead
+		return stats, err // the claim is the background's, or a dead coordinator's
 	}
 	return stats, errors.Join(err, s.peers.ReleaseClaim(ctx))
 }
@@ -168,16 +168,16 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	return safepoint, err
 }
 
-// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that
-// opens a store which nobody else uses: on an exclusive engine the owners of locks found at Open
-// are dead, and nothing is waited for. It returns how many there were.
+// SettleLocks settles every lock of the store, and removes row locks of dead owners, for a tool
+// that opens a store which no other process uses: on an exclusive engine the owners of locks found
+// at Open are dead, and nothing is waited for. It returns how many there were.
 func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	now, err := s.source.Next(ctx)
 	if err != nil {
 		return 0, err
 	}
-	// Asked before the locks are: a transaction that ends meanwhile may leave some that were not
-	// met.
+	// Asked before the locks are settled: a transaction that ends meanwhile may leave some that
+	// were not met.
 	alone := s.registry.oldest(now) == now
 	n := 0
 	err = s.settleAlone(ctx, func() (err error) {
@@ -194,8 +194,9 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	return n + rows, err
 }
 
-// settleAlone runs what goes through the locks of the store to settle them, once nobody else does.
-// Of two at once each would step over the marks of what the other has deleted, again and again.
+// settleAlone runs a function that goes through the locks of the store to settle them, once no
+// other such function runs. Of two at once, each would step over the marks of what the other has
+// deleted, again and again.
 func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
 	select {
 	case s.settling <- struct{}{}:

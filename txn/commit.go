@@ -9,10 +9,12 @@ import (
 
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
 // writes it does nothing, but for keys that were inserted and deleted again: they must be absent
-// still. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took
-// too long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or the context
-// says; with any of them but ErrAmbiguous nothing was written. Of a serializable transaction, also
-// *SerializationError and *ReadConflictError, the former without writes too.
+// still.
+//
+// The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took too long,
+// ErrAmbiguous (wrapped) when the result is unknown, and those of the engine and the context; with
+// any of them but ErrAmbiguous nothing was written. A serializable transaction also fails with
+// *ReadConflictError, and, even without writes, with *SerializationError.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone
@@ -25,7 +27,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 		t.wakeObservers()
 	}
 	if errors.Is(err, ErrAbandoned) {
-		t.shared.Forget() // the dead give nothing back
+		t.shared.Forget() // a dead coordinator gives nothing back
 	}
 	return err
 }
@@ -74,9 +76,9 @@ func (t *Txn) commit(ctx context.Context) error {
 }
 
 // run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the
-// second run finds the lock, the record or the rollback of the first. What was tried in one phase
-// and got no answer is looked for and, if it is not there, barred by a rollback record. It is never
-// tried again in two phases, which would not find the record of one.
+// second run finds the lock, the record or the rollback of the first. A commit in one phase whose
+// result was lost is looked up and, if it is not there, prevented by a rollback record. It is never
+// tried again in two phases, which would not find its record.
 func (c *committer) run(ctx context.Context) error {
 	if c.t.node != nil {
 		if err := c.awaitRowLocks(ctx); err != nil {
@@ -111,9 +113,9 @@ func (c *committer) protocol() Protocol {
 	return TwoPhase
 }
 
-// fewKeys reports whether the keys of the commit fit into the primary's lock, and what it validates
-// can stay true until all locks are down: with one update that is the update itself, with several
-// it cannot.
+// fewKeys reports whether the keys of the commit fit into the primary's lock, and whether what it
+// validates stays true until all locks are there: with one update that is the update itself, with
+// several it cannot be known.
 func (c *committer) fewKeys() bool {
 	if len(c.muts) > asyncKeysMax {
 		return false

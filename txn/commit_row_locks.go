@@ -10,19 +10,19 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// rowLockedError leaves a step of a commit that would write a key on which another owner has a
-// lock.
+// rowLockedError ends a step of a commit that would write a key on which another owner has a lock.
 type rowLockedError struct{ key []byte }
 
 func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
 
-// writes reports whether a key is among the mutations, which is not known of one that streams.
+// writes reports whether a key is among the mutations, which is false for what was streamed out.
 func (c *committer) writes(key []byte) bool {
 	i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= string(key) })
 	return i < len(c.muts) && string(c.muts[i].Key) == string(key)
 }
 
-// modeOf is the lock that a write of the key needs when nobody took one for it before.
+// modeOf returns the mode of the lock that a write of the key needs, if none was taken for it
+// before.
 func modeOf(m *mvcc.Mutation) rowlock.Mode {
 	if m.Kind == mvcc.KindDelete || m.MustNotExist {
 		return rowlock.Update

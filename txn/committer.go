@@ -30,10 +30,11 @@ type committer struct {
 	reads    []kv.Span    // of a serializable transaction, to be validated
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
-	deciding bool          // the primary's lock says so: readers do not push commit_ts
+	deciding bool          // the primary's lock shows that: readers do not push commit_ts
 
 	prewriting bool // some locks may be in the store
-	// of a commit in two phases that writes each lock once; nil: its locks are looked at
+	// lockHolder is set for a commit in two phases that writes each lock once. With nil the locks
+	// are read before they become records.
 	lockHolder *hints.LockHolder
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
@@ -166,9 +167,9 @@ func rowsOf(muts []mvcc.Mutation) [][]byte {
 }
 
 // waitForLock settles the lock that stopped a commit, or waits for it. It returns nil when the
-// commit should try again. A lock's owner, if it lives, will commit above our start_ts, and we
-// shall have lost; only if it fails may we go on. holding says that the transaction has locks of
-// its own: then it waits only for younger transactions than itself, so that no two wait for each
+// commit should try again. If the lock's owner lives it commits above our start_ts, which is a
+// conflict; only if it fails can this commit go on. holding reports that the transaction has locks
+// of its own: then it waits only for younger transactions than itself, so that no two wait for each
 // other.
 func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff,
 	holding bool) error {
@@ -198,8 +199,9 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 	})
 }
 
-// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that
-// those for whom it waits need not be. Once some of it may be in the store it is too late for that.
+// waiting runs a wait of a commit. During the wait a serializable transaction may still be failed,
+// so that those it waits for need not be. Once some of it may be in the store it is too late for
+// that.
 func (c *committer) waiting(wait func() error) error {
 	n := c.t.node
 	if n == nil || c.prewriting {
@@ -212,11 +214,11 @@ func (c *committer) waiting(wait func() error) error {
 	return n.Prepare()
 }
 
-// finalError names the reason of a failed commit in the words of the layers above.
+// finalError returns the error of a failed commit as the layers above know it.
 func (c *committer) finalError(err error) error {
 	var rolled *mvcc.RolledBackError
 	if errors.As(err, &rolled) {
-		// A resolver took us for dead. The transaction may be run again.
+		// A resolver took this coordinator for dead. The transaction may be run again.
 		return &WriteConflictError{Key: rolled.Key, StartTS: c.startTS, ConflictTS: c.startTS}
 	}
 	return err

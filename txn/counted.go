@@ -8,7 +8,7 @@ const countStep = 1 << 20
 
 // counted is what an account knows of the transaction's buffer.
 type counted struct {
-	account *memory.Account // nil: nobody counts
+	account *memory.Account // nil: the buffer is not counted
 	bytes   int64
 }
 

@@ -3,7 +3,7 @@ package txn
 import "github.com/minidb/minidb/txn/resolve"
 
 // CrashPoint names a place in a commit or a clean-up at which a coordinator may die. Tests set
-// Options.CrashPoint; when it answers true, the coordinator stops there and then, leaves everything
+// Options.CrashPoint; when it returns true, the coordinator stops there and then, leaves everything
 // as it is, and its caller gets ErrAbandoned.
 type CrashPoint string
 

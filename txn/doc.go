@@ -38,9 +38,9 @@
 //	secondaries       7: 3                    8: data@7     7: 9                   8: data@7
 //
 // Before the commit point everything rolls back, after it everything rolls forward; the primary
-// tells which. In one phase a single update writes the last line at once. One phase costs one sync,
-// which concurrent commits share. Two phases cost one as well: prewrites, secondaries and clean-up
-// are lazy, and the commit point is later in the same log.
+// decides which. In one phase a single update writes the last line at once. One phase costs one
+// sync, which concurrent commits share. Two phases cost one as well: prewrites, secondaries and
+// clean-up are lazy, and the commit point is later in the same log.
 //
 // # Invariants
 //
@@ -53,8 +53,8 @@
 //   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never
 //     a guess (two_phase.go).
 //   - I5 (liveness): no transaction waits for one whose owner is dead, or whose primary's time to
-//     live is over by the oracle's time, and readers push writers instead of waiting (package
-//     resolve).
+//     live is over by the oracle's time. A reader does not wait for a writer that runs: it pushes
+//     the writer's commit_ts above itself (package resolve).
 //   - I6 (the safepoint): below it only the newest version of a key is kept and reads are refused;
 //     no running transaction is below it (registry.go, package gc).
 //   - I9 (locked rows are not stolen): no commit writes a key on which another owner has a row lock
@@ -62,8 +62,8 @@
 //   - I10 (serializable): serializable transactions that committed have a serial order (serial.go).
 //   - I13 (large transactions): what outgrew the buffer is in the store as locks under one primary,
 //     read back from there, and visible or gone as a whole (stream.go).
-//   - I19 (leases): every lock names its owner's session; a session is ended before anyone acts on
-//     its end, and its owner learns of it before it writes again (package shared).
+//   - I19 (leases): every lock names its owner's session. A session is ended before its end is
+//     acted upon, and its owner learns of that before it writes again (package shared).
 //
 // Smaller ones, each explained where it is kept:
 //
@@ -75,7 +75,7 @@
 //	I15 every step may come twice and late; the protocol is chosen once     commit.go
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
 //	I17 no deadlock lasts                                                   waiting.go
-//	I18 what rests on a commit that is not durable is told to nobody        early.go
+//	I18 no client learns what rests on a commit that is not durable         early.go
 //	I20 a shared safepoint is in the store before anything is dropped       package shared
 //	I21 a coordinator's own locks are as it wrote them, until touched       package hints
 //	I22 on a shared store, row locks are in the store too                   package shared

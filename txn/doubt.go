@@ -10,13 +10,13 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// A commit whose update answered that its result is unknown may land later (kv's contract), at a
+// A commit whose update returned an unknown result may be applied later (kv's contract), at a
 // commit_ts that was drawn before. So it stays in the table of commits in flight until its status
 // is known: a reader that was let through before would miss it, and see it on a second read (txn:
-// I2). The coordinator asks for the status for a while; its caller is then told that the result is
-// unknown, and the background goes on asking.
+// I2). The coordinator asks for the status for a while. Then its caller gets ErrAmbiguous, and the
+// background goes on asking.
 
-// learn asks once what became of a commit. Without an error it is known, and cannot change.
+// learn asks once for the status of a commit. Without an error it is known, and cannot change.
 type learn func(ctx context.Context) error
 
 // leaveLater takes commits out of the table in flight once their status is known, or can never be.
@@ -31,8 +31,8 @@ func (s *Store) leaveLater(doubtful []*hints.Pending, ask learn) {
 	})
 }
 
-// learnAtLast asks until it is answered. An error says that nobody will read from the store any
-// more: it is closing, or it has failed.
+// learnAtLast asks until the status is known. An error means that the store is closing or has
+// failed, so that it is not read any more.
 func (s *Store) learnAtLast(ask learn) error {
 	bo := wait.Backoff{Limit: math.MaxInt64, Closing: s.closing.ch}
 	for {

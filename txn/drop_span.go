@@ -10,13 +10,14 @@ import (
 )
 
 // DropSpan drops a span of keys as a whole, at a cost that does not grow with their number (txn:
-// I25). The span stays as it is until the safepoint has passed this commit and every lock below it,
-// in the whole store, is settled; then the collector deletes it, and looks again later (package
-// gc). It deletes nothing: the caller takes away, in this transaction, what led to the keys, so
-// that no transaction that starts above commit_ts reads or writes any of them; whoever else writes
-// there must validate a key that this transaction writes. The collector deletes the keys when
-// nobody can read them any more (package gc). What a serializable transaction has read in the span
-// counts as written. Requires: the span has an end, and its keys are never used again.
+// I25). It deletes nothing itself. The caller takes away, in this transaction, what led to the
+// keys, so that no transaction that starts above commit_ts reads or writes any of them; a
+// transaction that may still write there must validate a key that this one writes. The collector
+// deletes the span once the safepoint has passed this commit and every lock below it, in the whole
+// store, is settled; it checks again later (package gc). What a serializable transaction has read
+// in the span counts as written.
+//
+// Requires: the span has an end, and its keys are never used again.
 func (t *Txn) DropSpan(span kv.Span) error {
 	if t.node != nil {
 		if err := t.node.WriteSpan(span); err != nil {
@@ -28,7 +29,7 @@ func (t *Txn) DropSpan(span kv.Span) error {
 }
 
 // ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole
-// (DropSpan) after the timestamp: keys of it that were read, or locked, say nothing any more.
+// (DropSpan) after the timestamp: what was read or locked in it means nothing any more.
 func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {
 	key, _ := gc.AppendDropped(span)
 	t.ValidateSince(kv.Span{Start: key, End: kv.Successor(key)}, since)

@@ -11,9 +11,9 @@ import (
 
 // Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit
 // gives back the locks of the keys that it writes once the engine shows its batch, and not after
-// the sync. Its entry in the table of commits in flight guards the keys from then on: whoever reads
-// them waits for the sync. A transaction that got such a lock and asked for it (Locking.Early) may
-// go on at once, and depends on the commit (txn: I18).
+// the sync. Its entry in the table of commits in flight guards the keys from then on: their readers
+// wait for the sync. A transaction that got such a lock and allows it (Locking.Early) goes on at
+// once, and depends on the commit (txn: I18).
 
 // dependsOn reports whether the key may be read though the commit is in flight.
 func (t *Txn) dependsOn(p *hints.Pending, key []byte) bool {
@@ -32,10 +32,10 @@ func (t *Txn) depend(p *hints.Pending, key []byte) {
 	t.dropSnapshot() // it may lack the commit, and nothing will wait for it any more
 }
 
-// AwaitDurable waits until everything that the transaction has read is durable. Whoever takes locks
-// with Locking.Early calls it before anybody is told what follows from what was read. A Commit that
+// AwaitDurable waits until everything that the transaction has read is durable. A caller that sets
+// Locking.Early calls it before a client learns what follows from what was read. A Commit that
 // writes need not: its own sync takes what it depends on to disk. One that does not write waits
-// here. The errors are the context's, and that of a store which ended before it was known.
+// here. The errors are the context's, and that of a store which ended before the result was known.
 func (t *Txn) AwaitDurable(ctx context.Context) error {
 	for i := range t.dependencies {
 		select {

@@ -17,7 +17,8 @@ func (t *Txn) Rollback(ctx context.Context) error {
 }
 
 // Unlock gives back all locks of a transaction that has failed and waits for its end. What it has
-// streamed out is rolled back, for that is locks too: nothing can be read or written any more.
+// streamed out is rolled back, because those are locks too. Nothing can be read or written any
+// more.
 func (t *Txn) Unlock() {
 	if t.done {
 		return
@@ -72,7 +73,7 @@ func (t *Txn) hasWritten(key string) bool {
 	return ok && (w.kind == writePut || w.kind == writeDelete)
 }
 
-// noteReplaced tells the collector what the transaction has replaced, before it lets go of the
+// noteReplaced notes for the collector what the transaction has replaced, before it lets go of the
 // safepoint: a pass at or above its commit_ts begins after that.
 func (t *Txn) noteReplaced() {
 	if t.replaced.Empty() {

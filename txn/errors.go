@@ -12,35 +12,38 @@ import (
 
 // The errors of the protocol's steps, under the names that the layers above use.
 type (
-	// WriteConflictError says that another transaction wrote the key first; run the whole again.
+	// WriteConflictError is returned when another transaction wrote the key first; run the whole
+	// again.
 	WriteConflictError = mvcc.WriteConflictError
-	// AlreadyExistsError says that an inserted key has a value.
+	// AlreadyExistsError is returned for an inserted key that has a value.
 	AlreadyExistsError = mvcc.AlreadyExistsError
-	// LockedError says that a key stayed locked in the store for longer than Options.LockWait.
+	// LockedError is returned for a key that stayed locked in the store for longer than
+	// Options.LockWait.
 	LockedError = mvcc.LockedError
-	// SafepointError says that a reader asked for a time whose versions may have been collected.
+	// SafepointError is returned to a reader at a timestamp whose versions may have been
+	// collected.
 	SafepointError = gc.SafepointError
 )
 
 var (
-	// ErrAmbiguous says that the commit may have happened or not, and that nobody can tell now. The
-	// caller must not run the transaction again blindly.
+	// ErrAmbiguous means that the commit may have happened or not, and that it cannot be known
+	// now. The caller must not run the transaction again blindly.
 	ErrAmbiguous = errors.New("the result of the commit is unknown")
 
-	// ErrTxnDone answers calls on a transaction that was committed or rolled back.
+	// ErrTxnDone is returned by calls on a transaction that was committed or rolled back.
 	ErrTxnDone = errors.New("transaction is finished")
 
-	// ErrTooLarge answers a write of a transaction that holds Options.MaxTxnBytes.
+	// ErrTooLarge is returned by a write of a transaction that holds Options.MaxTxnBytes.
 	ErrTooLarge = errors.New("transaction is too large")
 
-	// ErrReadOnly answers a write in a read-only transaction.
+	// ErrReadOnly is returned by a write in a read-only transaction.
 	ErrReadOnly = errors.New("transaction is read-only")
 
-	// ErrClosed answers calls on a closed Store.
+	// ErrClosed is returned by calls on a closed Store.
 	ErrClosed = wait.ErrClosed
 
-	// ErrNoOracle answers Open of a store that other processes may write to without Options.Oracle:
-	// with an oracle each, one would not see what another has acknowledged.
+	// ErrNoOracle is returned by Open of a store that other processes may write to without
+	// Options.Oracle: with an oracle each, one would not see what another has acknowledged.
 	ErrNoOracle = errors.New("a store that several processes share needs one oracle for all " +
 		"(Options.Oracle)")
 
@@ -48,7 +51,7 @@ var (
 	ErrAbandoned = errors.New("coordinator was abandoned at a crash point")
 )
 
-// FutureError says that a historical read asked for a time that has not come yet.
+// FutureError is returned for a historical read at a time that has not come yet.
 type FutureError struct {
 	StartTS, Now tso.Timestamp
 }
@@ -60,5 +63,5 @@ func (e *FutureError) Error() string {
 // errStopped ends a visit early.
 var errStopped = errors.New("stop")
 
-// errExtend leaves a step whose timestamp would need a write to the engine.
+// errExtend ends a step whose timestamp would need a write to the engine.
 var errExtend = errors.New("the oracle's range is used up")

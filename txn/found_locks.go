@@ -20,8 +20,8 @@ import (
 // settleFoundStep is how many locks are looked at in one snapshot.
 const settleFoundStep = 1024
 
-// settleFound settles the locks that are older than the session, and then says that there are none.
-// After a failure the rest is left to readers and to the collector.
+// settleFound settles the locks that are older than the session, and then takes them out of the
+// lock holders. After a failure the rest is left to readers and to the collector.
 func (s *Store) settleFound(ctx context.Context) {
 	session := tso.Timestamp(s.SessionID())
 	for next := []byte{}; next != nil; {
@@ -104,10 +104,10 @@ func (r *lockRun) settle(ctx context.Context) error {
 	return r.s.resolver.ResolveRows(ctx, r.startTS, r.commitTS, rows)
 }
 
-// CommitTSOf returns what became of the transaction that left a lock: its commit_ts, or zero when
-// it was rolled back, as it is then if nothing had decided it. Unlike a read of the locked row it
-// looks at the primary alone, and settles nothing else. Requires: the engine is exclusive, and the
-// lock is older than the Store.
+// CommitTSOf returns the commit_ts of the transaction that left a lock, or zero when it was rolled
+// back, as it is here if it was undecided. Unlike a read of the locked row it looks at the primary
+// alone, and settles nothing else. Requires: the engine is exclusive, and the lock is older than
+// the Store.
 func (s *Store) CommitTSOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
 	st, err := s.resolver.Status(ctx, l, 0)
 	if err == nil && !st.Decided() {

@@ -14,8 +14,8 @@ import (
 // that several processes share saves the way to the oracle, and begins no transaction unless the
 // key may be locked. The value is the caller's own.
 //
-// It is not for anyone who reads twice and wants the two to belong together. But what it returned
-// no later read takes back: the commit's timestamp was drawn before the call returned, so a
+// Two calls do not belong together, as two reads of one transaction do. But no later read takes
+// back what a call returned: the commit's timestamp was drawn before the call returned, so a
 // transaction that begins after it starts above, and another Get finds the record, or a newer one.
 func (s *Store) Get(ctx context.Context, key []byte) ([]byte, error) {
 	value, known, err := s.getNewest(ctx, key)

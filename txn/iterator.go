@@ -14,7 +14,7 @@ import (
 type ScanOptions struct {
 	Reverse  bool
 	KeysOnly bool
-	// Unserialized says that no serial order rests on what is read, as in [Txn.GetUnserialized].
+	// Unserialized keeps what is read out of the serial order, as [Txn.GetUnserialized] does.
 	Unserialized bool
 }
 
@@ -33,8 +33,8 @@ type Iterator struct {
 	sc       *mvcc.Scanner
 	own      ownWrites // nil without own writes in the span
 
-	scOK    bool // sc stands on a key that was not returned yet
-	scTaken bool // its key was returned, or it stands nowhere yet: advance before looking at it
+	scOK    bool // sc is at a key that was not returned yet
+	scTaken bool // its key was returned, or it has none yet: advance before looking at it
 	rows    int
 
 	// lastKey is where to go on in a new snapshot: after the last key that sc gave, or, with
@@ -44,13 +44,13 @@ type Iterator struct {
 	atLock  bool
 
 	noted bool // what was read is known to the transaction, or need not be
-	ended bool // read to its end
+	ended bool // it was read to its end
 
 	key, value []byte
 	err        error
 }
 
-// rowsPerCheck is how many keys pass between two looks at the context.
+// rowsPerCheck is how many keys pass between two checks of the context.
 const rowsPerCheck = 256
 
 // Scan opens an iterator over a span of keys. The caller closes it.
@@ -122,8 +122,7 @@ func (it *Iterator) closeScanner() error {
 	return err
 }
 
-// Next moves to the next key and reports whether there is one. Before the first call the iterator
-// stands nowhere.
+// Next moves to the next key and reports whether there is one. It comes before the first key too.
 func (it *Iterator) Next() bool {
 	if it.next() {
 		return true
@@ -152,7 +151,7 @@ func (it *Iterator) next() bool {
 	return it.merge()
 }
 
-// pass counts a key, of those too that are not shown, and looks at the context now and then.
+// pass counts a key, also one that is not shown, and checks the context now and then.
 func (it *Iterator) pass() error {
 	if it.rows++; it.rows%rowsPerCheck != 0 {
 		return nil
@@ -293,8 +292,8 @@ func (it *Iterator) Close() error {
 	return err
 }
 
-// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far
-// as it came.
+// noteRead notes what the iterator has read for a serializable transaction: all of its span, or as
+// far as it came.
 func (it *Iterator) noteRead() error {
 	if it.noted {
 		return nil

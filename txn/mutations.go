@@ -7,9 +7,9 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the
-// keys that were inserted and deleted again: there is nothing to write, but if another transaction
-// has written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With
+// mutations returns the buffered writes as the protocol's steps take them, sorted by key. absent
+// are the keys that were inserted and deleted again: there is nothing to write, but the insert was
+// wrong if another transaction has written one meanwhile. Of fresh keys that does not matter. With
 // versions, the mutations have what a return to a savepoint needs.
 func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation,
 	absent []validation, err error) {
@@ -57,8 +57,8 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 	return muts, absent, err
 }
 
-// rowMore is room for what a row has more than its key; with many escapes in it the rows grow.
+// rowMore is how much longer than its key a row may be without another allocation.
 const rowMore = 4
 
-// writesPerCheck is how many buffered writes pass between two looks at the context.
+// writesPerCheck is how many buffered writes pass between two checks of the context.
 const writesPerCheck = 4096

@@ -78,9 +78,10 @@ func (s *Store) Notifications(ctx context.Context, span kv.Span,
 	return s.reading(func(r kv.Reader) error { return mvcc.Notifications(ctx, r, span, visit) })
 }
 
-// NotificationsOf returns the notifications of one observer on a key, at least those of the commits
-// that the transaction sees, if it has read the key. settled reports whether all have a stamp. If
-// not, another transaction has a lock on the key: of one that is over it is settled here.
+// NotificationsOf returns the notifications of one observer on a key: if the transaction has read
+// the key, at least those of the commits that it sees. settled reports whether all have a stamp. If
+// not, another transaction has a lock on the key; if that transaction has ended, the lock is
+// settled here.
 func (t *Txn) NotificationsOf(ctx context.Context, key []byte,
 	observer uint32) (all []Notification, settled bool, err error) {
 	row := mvcc.Row(key)
@@ -100,8 +101,8 @@ func (t *Txn) NotificationsOf(ctx context.Context, key []byte,
 	return all, false, nil
 }
 
-// settleLock settles the lock on a key, if there is one and its transaction is over. It reports
-// whether the key is without.
+// settleLock settles the lock on a key, if there is one and its transaction has ended. It reports
+// whether the key is unlocked.
 func (s *Store) settleLock(ctx context.Context, key []byte) (gone bool, err error) {
 	locked := &LockedError{Key: key}
 	found := false
@@ -144,7 +145,7 @@ func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 	})
 }
 
-// Announce leaves notifications for an observer on keys that nobody has changed: it is to run on
+// Announce leaves notifications for an observer on keys that have not changed, so that it runs on
 // each of them. They are durable once a later commit is.
 func (s *Store) Announce(ctx context.Context, keys [][]byte, observer uint32) error {
 	if err := s.enter(); err != nil {

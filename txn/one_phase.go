@@ -37,7 +37,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 		case errors.As(err, &held):
 			err = c.awaitRowLocks(ctx)
 		case errors.As(err, &committed):
-			c.commitTS = committed.CommitTS // by an update whose answer was lost
+			c.commitTS = committed.CommitTS // by an update whose result was lost
 			return nil
 		}
 		if err != nil {
@@ -98,7 +98,7 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *h
 	return doubtful, unknown, err
 }
 
-// learnOnePhase finds out what became of an update whose answer was lost.
+// learnOnePhase finds the status of a commit whose result was lost.
 func (c *committer) learnOnePhase(ctx context.Context, p *hints.Pending, primary [][]byte,
 	lost error) error {
 	ctx, cancel := wait.Detached(ctx)
@@ -131,8 +131,8 @@ func (c *committer) learnOnePhase(ctx context.Context, p *hints.Pending, primary
 	return ambiguous(errors.Join(lost, failed))
 }
 
-// statusOfOnePhase finds the record of an update of one phase, or puts a rollback record in its
-// way, after which it cannot land any more. It returns zero for the latter.
+// statusOfOnePhase finds the record of an update of one phase, or writes a rollback record, after
+// which the update cannot be applied any more. It returns zero for the latter.
 func (s *Store) statusOfOnePhase(
 	ctx context.Context, key []byte, row [][]byte, startTS tso.Timestamp,
 ) (commitTS tso.Timestamp, err error) {

@@ -14,9 +14,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets
-// them; on an exclusive engine the background begins with them at once, for until they are gone
-// reads look for locks.
+// Open returns a store on the engine. Locks left by dead coordinators are settled by the
+// transactions that meet them. On an exclusive engine the background begins with them at once,
+// because reads look for locks until they are gone.
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
@@ -73,8 +73,8 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left
-// locks. All of those are older than the session, under whose name they stay among the lock holders
+// load reads the safepoint, and on an exclusive engine checks whether earlier processes have left
+// locks. All of those are older than the session, whose id represents them among the lock holders
 // until they are gone.
 func (s *Store) load(ctx context.Context) (found bool, err error) {
 	snap, err := s.engine.Snapshot()
@@ -98,7 +98,7 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	case err == errStopped:
 		err = nil
 	case errors.Is(err, kv.ErrCorruption):
-		// somewhere there may be locks; who reads there is told of the damage
+		// there may be locks in the damaged part; a read there returns the damage
 		found, err = true, nil
 	}
 	if err == nil {
@@ -114,9 +114,9 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 }
 
 // Close ends every wait for another transaction with ErrClosed, waits for commits under way and for
-// the step that the background is at, and leaves the engine open. Transactions still running fail
-// from now on. What is left of large committed transactions is for whoever meets their locks, which
-// the next Open is.
+// the present step of the background, and leaves the engine open. Transactions still running fail
+// from now on. What is left of large committed transactions is settled by the transactions that
+// meet their locks, or after the next Open.
 func (s *Store) Close() error {
 	if s.closing.begun.Swap(true) {
 		return ErrClosed
@@ -169,9 +169,9 @@ func (s *Store) beginSession(ctx context.Context) error {
 	return err
 }
 
-// checkProtocol reports why the Store cannot keep a protocol. What replaces a commit's locks
-// towards readers in one phase is the table in flight, and async calculates a timestamp above all
-// reads: both are this process's memory, and their timestamps are drawn under the engine's latches.
+// checkProtocol reports why the Store cannot keep a protocol. In one phase the table in flight does
+// for readers what a commit's locks do, and async calculates a timestamp above all reads. Both are
+// this process's memory, and their timestamps are drawn under the engine's latches.
 func (s *Store) checkProtocol(p Protocol) error {
 	if p == Auto || p == TwoPhase {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// enterLockHolders comes before the first prewrite.
+// enterLockHolders makes the transaction a lock holder. It must be called before the first
+// prewrite.
 func (c *committer) enterLockHolders() {
 	c.lockHolder = c.s.memory.EnterLockHolders(c.startTS, c.muts)
 	c.t.liveness = c.s.memory.LivenessOf(c.lockHolder)
@@ -20,8 +21,8 @@ func (c *committer) enterLockHolders() {
 const prewriteParallel = 8
 
 // prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches
-// of one group in turn. So a commit holds the latches of one batch of a group at a time, and others
-// get in between.
+// of one group in turn. So a commit holds the latches of one batch of a group at a time, and other
+// commits come in between.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	c.holds = c.t.shared.Mark() > 0
 	lanes := c.lanes(batches)
@@ -69,7 +70,7 @@ func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
 	return nil
 }
 
-// prewrite locks the keys of a batch, settling what stands in the way.
+// prewrite locks the keys of a batch, settling the locks in its way or waiting for them.
 func (c *committer) prewrite(ctx context.Context, b *batch) error {
 	var bo backoff
 	attempts := 0
@@ -148,13 +149,13 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 			return err
 		}
 		if err := c.s.peers.CheckSafepoint(ctx, r, c.startTS); err != nil {
-			return err // rollback and delete records that should stop us may be gone
+			return err // rollback and delete records that should stop the prewrite may be gone
 		}
 		if err := c.t.shared.Convert(ctx, r, kb, c.holds, b.Muts, modeOf); err != nil {
 			return err
 		}
 		var room [16]uint32
-		slots := c.tellKnown(b, room[:0])
+		slots := c.fillHints(b, room[:0])
 		if err := mvcc.Prewrite(ctx, r, kb, p, b.Muts); err != nil {
 			return err
 		}
@@ -163,10 +164,10 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	})
 }
 
-// tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look,
-// and returns the rows' slots. It runs inside the step, and so does counting the transaction in
-// after it: who prewrites one of the rows later sees the count.
-func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
+// fillHints sets in the mutations what memory knows of their rows, so that a prewrite need not read
+// it, and returns the rows' slots. It runs inside the step, and so does LockHolders.Count after it:
+// a later prewrite of one of the rows sees the count.
+func (c *committer) fillHints(b *batch, slots []uint32) []uint32 {
 	for i := range b.Muts {
 		m := &b.Muts[i]
 		slot := c.s.memory.Recent.SlotOf(m.Row)
@@ -180,9 +181,9 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 	return slots
 }
 
-// knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor
-// this one, which may have done so in an earlier attempt, or, if it streams, with an earlier write
-// of the key.
+// knowsUnlocked reports whether the row of a mutation is known not to be locked: by no other
+// transaction, nor by this one, which may have locked it in an earlier attempt or, if it streams,
+// with an earlier write of the key.
 func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
 	own := c.lockHolder
 	if st := c.t.stream; st != nil {
@@ -194,7 +195,7 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 	return !b.Uncertain && c.s.memory.Unlocked(slot, m.Key, own)
 }
 
-// knowsHeld reports whether a stream's own lock is as it was when it was looked at.
+// knowsHeld reports whether a stream's own lock is known to be as it was when it was read.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
 	return c.s.alone && !b.Uncertain && !st.doubt && st.lockHolder.Pristine()

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
-// long ago must not be born expired.
+// ttl returns the time to live of a lock that is written now, counted from start_ts: the lock of a
+// transaction that began long ago must not have expired when it is written.
 func (c *committer) ttl(ctx context.Context) (uint64, error) {
 	now, err := c.s.oracleTime(ctx)
 	if err != nil {
@@ -20,8 +20,8 @@ func (c *committer) ttl(ctx context.Context) (uint64, error) {
 	return uint64(age + c.s.opts.LockTTL.Milliseconds()), nil
 }
 
-// beat extends the primary's lock when half of its time is over: a transaction of many batches
-// outlives the promise of the first.
+// beat extends the time to live of the primary's lock when half of it is over: a transaction of
+// many batches needs longer than the first prewrite allowed.
 func (c *committer) beat(ctx context.Context) error {
 	if c.s.peers == nil {
 		return nil
@@ -58,13 +58,14 @@ func (c *committer) heartbeat(ctx context.Context) error {
 	})
 	var rolled *mvcc.RolledBackError
 	if errors.As(err, &rolled) {
-		return nil // not there yet, or rolled back: the next prewrite or the commit point will tell
+		return nil // not there yet, or rolled back: the next prewrite or the commit point fails
 	}
 	return err
 }
 
-// decides says in the primary's lock that readers at or above its lowest commit timestamp wait, or
-// do so no more. Requires for yes: all is prewritten.
+// decides notes in the primary's lock that the owner is about to draw commit_ts, so that readers at
+// or above its lowest commit timestamp wait, or that it is not any more. Requires for yes: all is
+// prewritten.
 func (c *committer) decides(ctx context.Context, yes bool) error {
 	if c.deciding == yes {
 		return nil

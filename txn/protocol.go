@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Protocol is a way in which commits reach the store. All of them give the same histories; what
-// each leaves in the store on its way differs, and is what `minidb dump` shows after a crash.
+// Protocol is a way in which commits reach the store. All of them give the same histories. What
+// each leaves in the store on its way differs; `minidb dump` shows it after a crash.
 type Protocol uint8
 
 const (
@@ -41,7 +41,7 @@ func ParseProtocol(name string) (Protocol, error) {
 		strings.Join(protocolNames, ", "))
 }
 
-// ProtocolError says that a Store cannot keep a protocol.
+// ProtocolError is returned for a protocol that a Store cannot keep.
 type ProtocolError struct {
 	Protocol Protocol
 	Reason   string

@@ -22,9 +22,9 @@ func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
 	return t.get(ctx, key, w, own, true)
 }
 
-// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written,
-// the insert itself keeps others from it; so no serial order depends on this read, unless a
-// savepoint may take the insert back.
+// Peek is Get of a key that the transaction is about to insert. If the key is absent, and so
+// written, the insert itself conflicts with other writers. So no serial order depends on this read,
+// unless a savepoint may take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 	w, own := t.buf.get(key)
 	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
@@ -34,16 +34,16 @@ func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// GetUnserialized is Get of what others change only in ways that locks keep from what the
-// transaction reads beside it, such as the schema: no serial order rests on it, and no serializable
-// transaction is failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
+// GetUnserialized is Get of a key that other transactions change only under locks that exclude this
+// one, such as the schema. No serial order rests on the read, and no serializable transaction is
+// failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
 func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
 	w, own := t.buf.visible(key)
 	return t.get(ctx, key, w, own, t.node == nil)
 }
 
-// get reads key. w is the buffered write of it, if own says that there is one; depends says that
-// what was read has to stay true until Commit.
+// get reads key. w is its buffered write, if own is set. depends is set when what was read has to
+// stay true until Commit.
 func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
@@ -89,8 +89,8 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 }
 
 // Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
-// all parts of a statement that modifies read what was there before it. Peek and GetCurrent see
-// all. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
+// all parts of a data-modifying statement read the state before it. Peek and GetCurrent see all
+// writes. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
 func (t *Txn) Freeze() { t.buf.freeze() }
 
 // Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
@@ -146,7 +146,8 @@ func (t *Txn) awaitPending(ctx context.Context, concerns func(*hints.Pending) bo
 	return waited, nil
 }
 
-// settle deals with what stopped a read. It returns nil when the read should be tried again.
+// settle settles the lock that stopped a read, or waits for it. It returns nil when the read should
+// be tried again.
 func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 	return t.settleAhead(ctx, err, bo, false)
 }
@@ -187,9 +188,9 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 }
 
 // readThrough reports whether the locks of a transaction can be read as the records that they
-// become: it has streamed, its status is durable, and the background has begun to settle its locks,
-// which are too many to be waited for (txn: I23). The snapshot need not be newer: if the commit is
-// at or below the read timestamp, the locks were all down before the snapshot was taken.
+// become: it has streamed, its status is durable, and the background settles its locks, which are
+// too many to be waited for (txn: I23). The snapshot need not be newer: if the commit is at or
+// below the read timestamp, all locks were there before the snapshot was taken.
 func (t *Txn) readThrough(startTS tso.Timestamp) bool {
 	commitTS, known := t.s.memory.LockHolders.Decision(startTS)
 	if !known {

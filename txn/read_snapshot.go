@@ -33,10 +33,10 @@ func (t *Txn) showsAll(v *hints.Snapshot) bool {
 	return t.readTS <= v.UpTo || t.s.memory.Recent.Newest() <= v.UpTo
 }
 
-// Unchanged says that no change of the key that was acknowledged before is above the read
-// timestamp. It asks memory alone, so a false answer means nothing. Who commits counts among the
-// lock holders of the row's slot until it has raised the slot of recent commits, or raises that
-// before it is acknowledged.
+// Unchanged reports whether no change of the key that was acknowledged before is above the read
+// timestamp. It asks memory alone, so false means that it is not known. A transaction that commits
+// counts among the lock holders of the row's slot until it has raised the slot of recent commits,
+// or raises that before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
 	slot := t.s.memory.Recent.SlotOf(mvcc.Row(key))
 	return t.s.memory.Unlocked(slot, key, nil) && t.s.memory.Unchanged(slot, t.readTS)
@@ -92,8 +92,8 @@ func (t *Txn) inspect() (known bool) {
 	return known
 }
 
-// readParams tells how to read in a snapshot, of which noLocks says that the part in question has
-// no lock that means anything.
+// readParams returns how to read in a snapshot. noLocks reports that the part to be read has no
+// lock that means anything.
 func (t *Txn) readParams(v *hints.Snapshot, noLocks bool) mvcc.ReadParams {
 	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided,
 		NoLocks: noLocks, Own: t.reg.startTS}
@@ -116,6 +116,6 @@ func (t *Txn) dropSnapshot() {
 	t.pending, t.large = nil, nil
 }
 
-// Idle lets go of what the transaction holds in the engine between statements, so that one that
+// Idle gives back what the transaction holds in the engine between statements, so that one that
 // waits for its client pins no files. The next read takes a new snapshot and sees the same.
 func (t *Txn) Idle() { t.dropSnapshot() }

@@ -16,8 +16,8 @@ import (
 func (t *Txn) ReadTS() tso.Timestamp { return t.readTS }
 
 // Advance draws a new read timestamp: a statement of READ COMMITTED sees what was committed before
-// it. start_ts stays what the transaction is known by. A write is checked against the timestamp at
-// which it was made, so what was read before the last Advance protects nothing by itself.
+// it. start_ts stays the transaction's name. A write is checked against the timestamp at which it
+// was made, so what was read before the last Advance is not protected by that check.
 func (t *Txn) Advance(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone
@@ -33,8 +33,9 @@ func (t *Txn) Advance(ctx context.Context) error {
 	return nil
 }
 
-// ReadAt makes the transaction read at a timestamp that ReadTS gave before, or at one between two
-// such, and returns the present one: cursors keep the snapshot of the statement that opened them.
+// ReadAt makes the transaction read at a timestamp that ReadTS returned before, or at one between
+// two such, and returns the present one. Cursors use it to keep the snapshot of the statement that
+// opened them.
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
 	if ts > before {

@@ -11,7 +11,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ReadConflictError says that a serializable transaction read what another has written since.
+// ReadConflictError is returned to a serializable transaction that read what another has written
+// since.
 type ReadConflictError struct {
 	Key     []byte
 	StartTS tso.Timestamp
@@ -47,8 +48,9 @@ func (r *readSet) add(s kv.Span) {
 	}
 }
 
-// spans returns what was read, sorted and disjoint. It is not nil. Whoever drops a span as a whole
-// writes none of its keys, only the list of dropped spans: so that belongs to what was read.
+// spans returns what was read, sorted and disjoint. It is not nil. A transaction that drops a span
+// as a whole writes none of its keys, only the list of dropped spans; so that list belongs to what
+// was read.
 func (r *readSet) spans() []kv.Span {
 	if len(r.list) > 0 {
 		r.add(gc.DroppedSpans())
@@ -88,7 +90,7 @@ func (r *readSet) join(touch func(a, b kv.Span) bool) {
 	r.list = out
 }
 
-// readConflict turns what a validation says about a written key into what it means for a reader.
+// readConflict turns the error of a validation about a written key into that of the reader.
 func readConflict(err error) error {
 	var w *WriteConflictError
 	if errors.As(err, &w) {

@@ -39,20 +39,19 @@ func (t *Txn) UndoTo(sp Savepoint) {
 	}
 }
 
-// ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far
-// is used any more.
+// ForgetSavepoints frees the memory of all savepoints made so far. None of them is used any more.
 func (t *Txn) ForgetSavepoints() { t.buf.savepoints.forgetAfter(0, &t.buf) }
 
-// ForgetSavepointsAfter does so with those that were made after sp. Requires: sp has not been
-// forgotten.
+// ForgetSavepointsAfter frees the memory of those that were made after sp. Requires: sp has not
+// been forgotten.
 func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 	t.buf.savepoints.forgetAfter(t.buf.savepoints.first(sp.at)+1, &t.buf)
 }
 
 // undo forgets the writes made after sp. What was streamed out since is taken back in the store: it
 // comes into the buffer as it was before, and is streamed out as writes are. That cannot be
-// cancelled: whoever goes back to a savepoint goes on from there. What fails there fails the
-// transaction, which has nothing to undo then.
+// cancelled, because the client goes on from the savepoint. An error fails the transaction, which
+// has nothing to undo then.
 func (t *Txn) undo(sp Savepoint) {
 	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.doubt)
 	if span.End == nil || t.stream.failed != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// StaleError says that a key which is locked now was written after the transaction's read
-// timestamp, so that what was read of it must be read again.
+// StaleError is returned for a key which is locked now, but was written after the transaction's
+// read timestamp: what was read of it must be read again.
 type StaleError struct {
 	Key      []byte
 	CommitTS tso.Timestamp
@@ -29,19 +29,20 @@ func (e *StaleError) Error() string {
 // is then taken in the store (package shared).
 func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
 
-// LockKey takes the row lock of a key, waiting its turn, and tells what was written to the key by
-// others after the read timestamp. The errors are those of the lock table, and *LockedError.
+// LockKey takes the row lock of a key, waiting its turn, and returns what others wrote to the key
+// after the read timestamp. The errors are those of the lock table, and *LockedError.
 //
-// The order is lock, then look. A commit looks at the lock table after it has entered the table of
-// commits in flight, or under the latch under which it writes its prewrite; so of a commit and of
-// this at least one sees the other (txn: I9). On a shared store lock and look are one step
-// (mvcc.LockRow).
+// The key is locked first and checked for writes then. A commit checks the lock table after it has
+// entered the table of commits in flight, or under the latch under which it writes its prewrite. So
+// at least one of a commit and this call sees the other (txn: I9). On a shared store locking and
+// checking are one step (mvcc.LockRow).
 func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode,
 	noWait bool) (mvcc.Version, error) {
 	return t.lockKey(ctx, key, mode, noWait, false)
 }
 
-// lockKey does so. With current, a version that makes the lock worthless may be an error at once.
+// lockKey is LockKey. With current, a version that makes the lock worthless may be an error at
+// once.
 func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait,
 	current bool) (mvcc.Version, error) {
 	switch {
@@ -57,7 +58,7 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 		before := t.owner().Mark()
 		out, err := t.lockInMemory(ctx, key, mode, noWait, &wait)
 		if err != nil || out == rowlock.Held {
-			// held: it was looked at then, and nobody could write it since
+			// held before: it was checked then, and no other transaction could write it since
 			return mvcc.Version{}, err
 		}
 		v, err := t.look(ctx, key, mode, noWait, &wait)
@@ -91,9 +92,10 @@ func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noW
 	return t.shared.Lock(ctx, q)
 }
 
-// lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own
-// lock of it in the store have it there for a moment: they are no reason not to wait. To Update
-// they may be one: a key share lock that was there before the write lasts.
+// lockInMemory takes the key's lock in the lock table. A request with NoWait waits all the same
+// where the transaction has the key locked in the store: other owners of the row lock in memory
+// wait for that lock, and so give the row lock back in a moment. It does not for Update, because a
+// key share lock that was there before the write lasts.
 func (t *Txn) lockInMemory(
 	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait,
 ) (rowlock.Outcome, error) {
@@ -119,15 +121,16 @@ func (t *Txn) lockInMemory(
 }
 
 // streamedAwayError is the *LockedError of a transaction that streams: its lock in the store may be
-// all that it has. Who waits for it must not keep it from its own key by a row lock.
+// all that it has. A transaction that waits for it must not hold the row lock meanwhile, or it
+// would keep the other one from its own key.
 type streamedAwayError struct{ *LockedError }
 
 func (e *streamedAwayError) Unwrap() error { return e.LockedError }
 
-// LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
-// *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for
-// the row's existence alone, lets changes pass. To whom a change is a conflict, it is one before
-// the lock is had: there is nothing to wait for.
+// LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the error is
+// *StaleError or *WriteConflictError, as Locking.Rereads decides. A key share lock only needs the
+// row to exist, and lets changes pass. Where a change is a conflict, it is returned before the lock
+// is waited for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
 	if !t.locking.Rereads && !t.done && t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
 		v, err := t.newest(ctx, key, mode, noWait)
@@ -151,7 +154,7 @@ func changed(v mvcc.Version, mode rowlock.Mode) bool {
 	return v.CommitTS != 0 && !(mode == rowlock.KeyShare && v.Live)
 }
 
-// Stale is the error for a key that another wrote after the read timestamp.
+// Stale returns the error for a key that another transaction wrote after the read timestamp.
 func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 	if t.locking.Rereads {
 		return &StaleError{Key: append([]byte(nil), key...), CommitTS: v.CommitTS}
@@ -160,15 +163,15 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 		ConflictTS: v.CommitTS, Deleted: !v.Live}
 }
 
-// newest is look of one who has no row lock to let go of.
+// newest is look for a transaction that does not hold the row lock.
 func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version,
 	error) {
 	return t.look(ctx, key, mode, noWait, &holderWait{})
 }
 
-// look looks for writes of the key after the read timestamp. On an engine of this process's own,
-// memory tells in nearly all cases that there are none. A lock of a running transaction in the
-// store is waited for like a row lock, under the same bounds; with wait.lets the answer may be
+// look returns the newest write of the key after the read timestamp. On an engine of this process's
+// own, memory shows in nearly all cases that there is none. A lock of a running transaction in the
+// store is waited for like a row lock, under the same bounds. With wait.lets the error may be
 // *streamedAwayError, and the caller waits.
 func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool,
 	wait *holderWait) (mvcc.Version, error) {
@@ -193,7 +196,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 			})
 		var locked *LockedError
 		if err == nil && v.CommitTS != 0 && t.s.alone {
-			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
+			err = t.awaitKey(ctx, key) // what is returned must be durable
 		}
 		if !errors.As(err, &locked) {
 			return v, err
@@ -217,8 +220,8 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 	}
 }
 
-// unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is
-// about to have one without looking for row locks first.
+// unlocked reports whether memory knows that no other transaction has a lock on the key in the
+// store, or is about to have one without checking for row locks first.
 func (t *Txn) unlocked(key []byte) bool {
 	var own *hints.LockHolder
 	if t.stream != nil {

@@ -9,25 +9,25 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// savepoints is what it takes to return to the savepoints that are still wanted (txn: I26). Each
-// write has a number, seq, and a savepoint is the number up to which the writes before it go. A
-// write after a savepoint keeps the one that it replaces below itself (write.older) if that is the
-// one which the savepoint wants back; of the writes between two savepoints only the last of each
-// key is there. When the buffer is streamed out, number and older writes go into the locks
-// (mvcc.Lock), so that nothing of them stays in memory:
+// savepoints has what a return to the savepoints that are still wanted needs (txn: I26). Each write
+// has a number, seq, and a savepoint is the number up to which the writes before it go. A write
+// after a savepoint keeps the write that it replaces (write.older), if the savepoint wants that one
+// back. Of the writes of a key between two savepoints only the last is kept. When the buffer is
+// streamed out, numbers and older writes go into the locks (mvcc.Lock), so that nothing of them
+// stays in memory:
 //
 //	set k 1; SAVEPOINT s; set k 2; set k 3     buffer: k = 3 (seq 1) ─► 1 (seq 0)
 //	streamed out                               lock of k: put 3, seq 1, older: put 1, seq 0
 //
-// What was written after a savepoint is found again by its keys, as far as it is in the buffer, and
-// by the span of its keys, as far as it was streamed out.
+// What was written after a savepoint is found again by its keys, while it is in the buffer, and by
+// the span of its keys, once it was streamed out.
 type savepoints struct {
 	seq  uint64 // of writes to come
 	all  []savepoint
 	keys int // in all
 }
 
-// savepoint is one of them, with what was written between it and the next.
+// savepoint is one savepoint, with what was written between it and the next.
 type savepoint struct {
 	at       uint64
 	keys     [][]byte // of writes in the buffer
@@ -57,7 +57,8 @@ func (s *savepoints) first(at uint64) int {
 	return sort.Search(len(s.all), func(i int) bool { return s.all[i].at >= at })
 }
 
-// stamp numbers a write, and puts below it what savepoints want back of the one that it replaces.
+// stamp numbers a write, and gives it as older what savepoints want back of the one that it
+// replaces.
 func (s *savepoints) stamp(w *write, replaced write, was bool) {
 	w.seq = s.seq
 	if len(s.all) == 0 {
@@ -75,8 +76,8 @@ func (s *savepoints) stamp(w *write, replaced write, was bool) {
 	s.keys++
 }
 
-// wanted returns a write, to be put below a newer one, with those below it that are wanted: each is
-// the one that some savepoint finds.
+// wanted returns a copy of a write, to be the older one of a newer write, with only those older
+// ones of its own to which some savepoint returns.
 func (s *savepoints) wanted(w *write) *write {
 	copied := *w
 	copied.older = nil
@@ -145,7 +146,7 @@ func (s *savepoints) streamedOut(tree *btree.BTreeG[write]) {
 	s.keys = 0
 }
 
-// version is the write as the mutation's lock tells it, for a return to a savepoint.
+// version puts into the mutation what a return to a savepoint needs of the write.
 func (s *savepoints) version(w *write, m *mvcc.Mutation) {
 	if s.first(w.seq) == 0 {
 		return // every savepoint finds it
@@ -160,7 +161,7 @@ func (s *savepoints) version(w *write, m *mvcc.Mutation) {
 	}
 }
 
-// union returns the span of both: an end of nil is of none at all.
+// union returns a span that has both. A span without an end is empty here.
 func union(a, b kv.Span) kv.Span {
 	switch {
 	case a.End == nil:

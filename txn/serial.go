@@ -10,17 +10,17 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// SerializationError says that a serializable transaction cannot be placed in a serial order with
-// the others; run the whole again.
+// SerializationError is returned to a serializable transaction that cannot be placed in a serial
+// order with the others; run the whole again.
 type SerializationError = ssi.Error
 
 // serialize makes the transaction serializable: what it reads from now on, empty spans and absent
-// keys too, has its place in one serial order with what it writes (txn: I10). It comes before
-// start_ts is drawn. On an engine of this process's own, package ssi is told of reads and writes
-// when they happen, and of the commit before and after; it fails one of every three transactions
-// that could break the order. On any other engine what was read is validated after commit_ts was
-// drawn: nothing in it, ranges and absent keys included, has changed between the snapshot and
-// commit_ts (reads.go, docs/adr/0006).
+// keys too, has its place in one serial order with what it writes (txn: I10). It must be called
+// before start_ts is drawn. On an engine of this process's own, package ssi gets the reads and
+// writes when they happen, and the commit before and after. It fails one of every three
+// transactions that could break the order. On any other engine what was read is validated after
+// commit_ts was drawn: nothing in it, ranges and absent keys included, has changed between the
+// snapshot and commit_ts (reads.go, docs/adr/0006).
 func (t *Txn) serialize(opts BeginOptions) {
 	switch {
 	case t.s.alone:
@@ -31,10 +31,12 @@ func (t *Txn) serialize(opts BeginOptions) {
 	}
 }
 
-// SafeSnapshotWaits tells which sessions wait for a safe snapshot, and for whom.
+// SafeSnapshotWaits lists the sessions that wait for a safe snapshot, with those for which each
+// waits.
 func (s *Store) SafeSnapshotWaits() []ssi.Wait { return s.serial.Waits() }
 
-// Abort says that the transaction will not commit: no other one is failed because of it any more.
+// Abort notes that the transaction will not commit, so that no other one is failed because of it
+// any more.
 func (t *Txn) Abort() {
 	if t.node != nil {
 		t.node.Aborted()
@@ -42,8 +44,8 @@ func (t *Txn) Abort() {
 }
 
 // Refused returns why the transaction cannot be serialized, if that was found out when an iterator
-// was closed before its end. Whoever has no use for errors of Close asks here once a statement is
-// over.
+// was closed before its end. A caller that ignores the errors of Close checks it after the
+// statement.
 func (t *Txn) Refused() error { return t.refused }
 
 // noteRead notes a key before it is read.
@@ -66,10 +68,10 @@ func (t *Txn) noteSpan(span kv.Span) error {
 	return nil
 }
 
-// Refuse is called before an error is given out that says that the key cannot be written, because
-// another transaction has written it: if the two cannot be put in any serial order, that is the
-// better error, for it says that a new attempt will find another state. later is when the key was
-// written after the snapshot; with zero the snapshot shows that write, and so would the next one.
+// Refuse is called before the caller returns an error because another transaction has written the
+// key. If the two cannot be put in any serial order, Refuse returns that error, which is the better
+// one: a new attempt will find another state. later is when the key was written after the snapshot;
+// with zero the snapshot shows that write, and so would the next one.
 func (t *Txn) Refuse(key []byte, later tso.Timestamp) error {
 	switch {
 	case t.node != nil:
@@ -81,7 +83,7 @@ func (t *Txn) Refuse(key []byte, later tso.Timestamp) error {
 	return nil
 }
 
-// prepare comes once a commit has nothing to wait for any more, and before it draws commit_ts.
+// prepare is called once a commit has nothing to wait for any more, and before it draws commit_ts.
 func (t *Txn) prepare() error {
 	if t.node == nil {
 		return nil
@@ -89,8 +91,8 @@ func (t *Txn) prepare() error {
 	return t.node.Prepare()
 }
 
-// committed tells the other serializable transactions how a commit has ended. A failure is told by
-// Abort.
+// committed notes how a commit has ended, for the other serializable transactions. For a failure,
+// Abort does.
 func (t *Txn) committed(err error) {
 	switch {
 	case t.node == nil:

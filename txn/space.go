@@ -28,7 +28,7 @@ func (s *Store) Tighten(on bool) {
 	}
 }
 
-// retention is how long old versions are kept now.
+// retention returns how long old versions are kept now.
 func (s *Store) retention() time.Duration {
 	if s.tight.on.Load() {
 		return min(s.opts.Retention, tightRetention)
@@ -36,10 +36,10 @@ func (s *Store) retention() time.Duration {
 	return s.opts.Retention
 }
 
-// Room returns nil when the engine has room for new data; frees asks for a statement that makes
-// room in the end. The error is kv.ErrDiskFull's.
+// Room returns nil when the engine has room for new data, or an error of kv.ErrDiskFull. frees is
+// set for a statement that makes room in the end, for which the engine keeps some space back.
 func (s *Store) Room(frees bool) error { return kv.RoomOf(s.engine, frees) }
 
-// FreesSpace says that the transaction makes room in the end, as deleting does: its writes may use
+// FreesSpace marks a transaction that makes room in the end, as deleting does: its writes may use
 // the space that the engine keeps back when the disk is full.
 func (t *Txn) FreesSpace() { t.frees = true }

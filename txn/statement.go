@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// SetStatement says what the transaction runs from now on, and the context that ends it: a write
-// that is streamed out, and may have to wait for others, ends with it. The primary's lock carries
-// the text of the last statement that wrote, cut to mvcc.StatementMax bytes, so that whoever waits
-// can say for what; row locks keep that of the statement that took them.
+// SetStatement sets the statement that the transaction runs from now on, and the context that ends
+// it: a write that is streamed out, and may have to wait for others, ends with it. The primary's
+// lock has the text of the last statement that wrote, cut to mvcc.StatementMax bytes, for clients
+// that wait for it; row locks have that of the statement that took them.
 func (t *Txn) SetStatement(ctx context.Context, text string) {
 	t.statement, t.statementCtx = text, ctx
 	if t.locking.Owner != nil {
@@ -15,8 +15,8 @@ func (t *Txn) SetStatement(ctx context.Context, text string) {
 	}
 }
 
-// writeContext is the statement's. A transaction of which nobody says what it runs has that of its
-// last read, unless that has ended: a write that comes after it belongs to something else.
+// writeContext returns the statement's context. For a transaction without a statement it is that of
+// its last read, unless that has ended: a write after it belongs to something else.
 func (t *Txn) writeContext() context.Context {
 	if t.statementCtx != nil {
 		return t.statementCtx
@@ -24,7 +24,7 @@ func (t *Txn) writeContext() context.Context {
 	return t.readContext()
 }
 
-// readContext is that of the last read, as long as it lasts.
+// readContext returns the context of the last read, as long as it lasts.
 func (t *Txn) readContext() context.Context {
 	if t.ctx.Err() != nil {
 		return context.WithoutCancel(t.ctx)

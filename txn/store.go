@@ -35,14 +35,14 @@ type Options struct {
 	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even
 	// though the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
-	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds. On
-	// an exclusive engine it does not bound who asks for a row lock: that one looks for a cycle
-	// then.
+	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds.
+	// On an exclusive engine it does not bound a request for a row lock, which searches for a
+	// deadlock cycle then.
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
-	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks included;
-	// 0 means 1 GiB. A write or a row lock beyond it answers ErrTooLarge.
+	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks
+	// included; 0 means 1 GiB. A write or a row lock beyond it returns ErrTooLarge.
 	MaxTxnBytes int
 	// RowLocks is how many row locks a transaction that streams keeps in memory; 0 means 100,000.
 	// When it has more, those of the keys that it streams out are left to its locks in the store.
@@ -62,13 +62,13 @@ type Options struct {
 	GCRows int
 	// Retention is how far back historical reads may go once collections run.
 	Retention time.Duration
-	// LeaveFoundLocks leaves the locks that Open finds to whoever meets them. For tools and tests
-	// that want to see them.
+	// LeaveFoundLocks leaves the locks that Open finds to the transactions that meet them. For
+	// tools and tests that want to see them.
 	LeaveFoundLocks bool
-	// Damaged opens the store though its own cells, but for the oracle's, cannot be read: what is
-	// known of the safepoint and of garbage is nothing then. For reading what is left of it.
+	// Damaged opens the store though its own cells, but for the oracle's, cannot be read. Nothing
+	// is known of the safepoint and of garbage then. For reading what is left of a damaged store.
 	Damaged bool
-	// Logger receives what background work has to say; nil means slog.Default().
+	// Logger receives the reports of background work; nil means slog.Default().
 	Logger *slog.Logger
 	// CrashPoint is a test's hook; see CrashPoint.
 	CrashPoint func(CrashPoint) bool
@@ -119,14 +119,14 @@ type Store struct {
 	own    *tso.Oracle // source, when it is the store's own
 
 	alone    bool          // no other process writes to the engine
-	memory   hints.Hints   // what memory says of the store, as long as that is so
+	memory   hints.Hints   // what memory knows of the store, as long as that is so
 	session  uint64        // its id, when no other process writes
 	peers    *shared.Peers // nil when no other process writes
 	waits    lockWaits
 	rowLocks rowlock.Table
 	serial   ssi.Graph // of the serializable transactions
 
-	// pass is the background's collection; on a shared engine its mutex is held by any.
+	// pass is the background's collection; on a shared engine every collection holds its mutex.
 	pass struct {
 		sync.Mutex
 		now       *gc.Pass      // nil between two
@@ -134,7 +134,7 @@ type Store struct {
 		again     bool          // it deleted dropped spans, which the next one must find empty
 	}
 
-	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)
+	settling chan struct{} // holds one while a function goes through the locks (settleAlone)
 	registry registry
 	resolver *resolve.Resolver
 	// tight is set while the disk is nearly full.
@@ -148,8 +148,8 @@ type Store struct {
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 
-	// closing ends, when Close begins, every wait for another transaction. Without that a commit
-	// that waits for a row lock would keep Close from the gate, and Close would keep the holder's
+	// closing ends, when Close begins, every wait for another transaction. Otherwise a commit that
+	// waits for a row lock would keep Close from the gate, and Close would keep the holder's
 	// commit from it.
 	closing struct {
 		begun atomic.Bool
@@ -230,8 +230,8 @@ func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step,
 	})
 }
 
-// update runs a step and tells what an error means: with unknown, the engine cannot tell whether
-// the batch was written. The step's own error is never that.
+// update runs a step. unknown reports that the engine does not know whether the batch was written;
+// it is false when the error is the step's own.
 func (s *Store) update(
 	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
 ) (unknown bool, err error) {

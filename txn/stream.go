@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/hints"
 )
 
-// Streamed says what a large transaction has streamed out so far.
+// Streamed is what a large transaction has streamed out so far.
 type Streamed struct {
 	Keys, Bytes int64
 }
@@ -21,8 +21,8 @@ type Streamed struct {
 //
 // Memory. What stays in memory is the buffer, the row locks (both bounded by Options.MaxTxnBytes),
 // and a filter that recognizes most keys that were not streamed out (streamed_keys.go). Past
-// Options.RowLocks, on an exclusive engine, the row locks of streamed keys are given back: the
-// locks in the store stand for them.
+// Options.RowLocks, on an exclusive engine, the row locks of streamed keys are given back, for the
+// locks in the store replace them.
 //
 // Reads. A key that was streamed out is read back from the transaction's own lock, and written
 // again over it. If such a read finds the primary's lock gone, a resolver has begun to remove the
@@ -40,9 +40,9 @@ type stream struct {
 	sum        Streamed
 	failed     error // the first failure; it fails the transaction (but see prewriteStream)
 	begun      bool  // the primary was prewritten
-	doubt      bool  // some of what is buffered was prewritten: what is held is not what it was
+	doubt      bool  // some of the buffer may have been prewritten: write.held may be wrong
 	undone     bool  // it was rolled back, as far as it could be
-	// the newest that was seen to show the primary's lock, and so all that was streamed out
+	// whole is the newest snapshot known to show the primary's lock, and so all that was streamed
 	whole *hints.Snapshot
 
 	cancel context.CancelFunc

@@ -38,7 +38,7 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 }
 
 // streamedCursor merges the buffered writes over those that were streamed out before. It has a
-// snapshot of its own: what is streamed out later does not concern it.
+// snapshot of its own, which does not show what is streamed out later.
 type streamedCursor struct {
 	buffered *cursor // nil without any
 	s        *Store
@@ -116,7 +116,7 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 	return w, nil
 }
 
-// heldBy tells what a lock of the transaction is to the next write of its key. Of one with
+// heldBy returns what a lock of the transaction is for the next write of its key. Of one with
 // notifications the write has to know more.
 func heldBy(l *mvcc.Lock) mvcc.Held {
 	if l.Notified {
@@ -129,8 +129,8 @@ func heldBy(l *mvcc.Lock) mvcc.Held {
 }
 
 // openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the
-// transaction for dead have removed some of it, perhaps, and it must not read as if it had not been
-// written. The primary goes first, so as long as its lock is there, all the others are.
+// transaction for dead may have removed some of it, which must not read as if it had not been
+// written. The primary is removed first, so as long as its lock is there, all the others are.
 func (t *Txn) openStreamed(ctx context.Context) (*hints.Snapshot, error) {
 	st := t.stream
 	if st.failed != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// streamedKeys tells of most keys that a transaction has not streamed them out, so that a bulk load
-// does not look in the store for each key that it writes. It never says so of one that was, or may
-// have been, prewritten: a Bloom filter (Bloom 1970) of a fixed size, and the span of all the keys,
-// which alone is enough for rows that come in order. Asking it is safe in several goroutines,
-// adding is not.
+// streamedKeys recognizes most keys that a transaction has not streamed out, so that a bulk load
+// does not read the store for each key that it writes. It never passes a key that was, or may have
+// been, prewritten. It is a Bloom filter (Bloom 1970) of a fixed size, and the span of all the
+// keys, which alone is enough for rows that come in order. mayHave is safe in several goroutines,
+// add is not.
 type streamedKeys struct {
 	span   kv.Span // from the lowest key to just above the highest
 	seed   maphash.Seed

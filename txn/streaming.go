@@ -15,8 +15,7 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// afterWrite streams the buffer out when it is full, unless reads must not see what is in it
-// (Freeze).
+// afterWrite streams the buffer out when it is full, unless it is frozen.
 func (t *Txn) afterWrite() error {
 	held := t.buf.held()
 	room, err := t.counted.writes(int64(held), t.buf.frozen)
@@ -26,8 +25,8 @@ func (t *Txn) afterWrite() error {
 	return t.streamOut(t.writeContext())
 }
 
-// faultIn brings a write of the key that was streamed out back into the buffer, for the next one
-// depends on it, and a savepoint may want it back.
+// faultIn brings a write of the key that was streamed out back into the buffer, because the next
+// write of the key depends on it, and a savepoint may want it back.
 func (t *Txn) faultIn(key []byte) error {
 	if t.stream == nil {
 		return nil
@@ -70,9 +69,9 @@ func (t *Txn) streamOut(ctx context.Context) error {
 }
 
 // prewriteStream prewrites the mutations of the buffer, and then forgets them. When the context
-// ends in the middle, some are in the store and all are in the buffer still, for the next time: a
+// ends in the middle, some are in the store and all are still in the buffer, for the next time: a
 // statement that was cancelled may be taken back to a savepoint. Any other failure fails the
-// transaction, and so does one of the primary, without which nothing can go on.
+// transaction. So does a failure of the primary, without which no other key can be prewritten.
 func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st := t.stream
 	if st == nil {
@@ -126,7 +125,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 }
 
 // giveBackLocks gives back the row locks of keys that were just streamed out, if the transaction
-// has many: their locks in the store exclude everybody else until the transaction ends, whatever it
+// has many: their locks in the store exclude all others until the transaction ends, whatever it
 // undoes. On a store that others share row locks have records, which are counted and kept.
 func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 	o := t.locking.Owner
@@ -153,7 +152,7 @@ func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	}
 }
 
-// beat keeps the primary's lock alive, also while the client thinks, for other processes.
+// beat extends the primary's lock for other processes, also while the client is idle.
 func (st *stream) beat() {
 	if st.c.s.peers == nil {
 		return
@@ -168,7 +167,7 @@ func (st *stream) beat() {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_ = st.c.heartbeat(ctx) // if it fails, the commit point will tell
+				_ = st.c.heartbeat(ctx) // if it fails, the commit point finds that out
 			}
 		}
 	})
@@ -213,8 +212,8 @@ func (t *Txn) commitStream(ctx context.Context) error {
 	return nil
 }
 
-// rollbackStream rolls back what was streamed out: the primary now, for it decides, the others in
-// the background. A store that is closed leaves them to whoever meets them.
+// rollbackStream rolls back what was streamed out: the primary now, because it decides, the others
+// in the background. On a closed store they are left to the transactions that meet them.
 func (t *Txn) rollbackStream(ctx context.Context) {
 	if errors.Is(t.stream.failed, ErrAbandoned) || t.s.enter() != nil {
 		return

@@ -24,7 +24,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	err := c.prewriteAll(ctx, batches)
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {
-		// An earlier attempt of ours, of which we never learnt. Everything up to here repeats.
+		// An earlier attempt has committed, and its result was lost.
 		c.commitTS, c.lockHolder, err = committed.CommitTS, nil, nil
 	} else if err == nil {
 		if err = c.s.at(AfterPrewrite); err == nil {
@@ -45,11 +45,11 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	return nil
 }
 
-// decide validates what has to be as it was read, and commits the primary. Where reads are
-// validated, commit_ts is drawn first: what is written below it is locked or committed by then, and
-// seen, so that nothing that was read has changed below commit_ts (txn: I10). A reader of the
-// primary that came meanwhile has pushed commit_ts, and all begins anew: the second time readers
-// wait until it is over.
+// decide validates what has to be as it was read, and commits the primary. A serializable
+// transaction draws commit_ts first: what others write below it is locked or committed by then, and
+// the validation sees it, so nothing that was read has changed below commit_ts (txn: I10). If a
+// reader of the primary has pushed commit_ts meanwhile, all begins anew, and the second time
+// readers wait until it is over.
 func (c *committer) decide(ctx context.Context) error {
 	var bo backoff
 	for {
@@ -73,8 +73,8 @@ func (c *committer) decide(ctx context.Context) error {
 	}
 }
 
-// commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, else a
-// snapshot could miss an earlier commit. From here on the caller's context has no say.
+// commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, or a
+// snapshot could miss an earlier commit. From here on the caller's context cannot end the commit.
 func (c *committer) commitPrimary(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.As(err, &early) && c.drawn == 0:
-			continue // a reader pushed us: draw again, now above it
+			continue // a reader pushed commit_ts: draw again, now above it
 		case errors.As(err, &early):
 			return err
 		case errors.Is(err, ErrAbandoned):
@@ -102,7 +102,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		case errors.As(err, &rolled), lost == nil && !unknown:
 			return err
 		}
-		// The answer was lost. The step may be repeated: it finds its own record, or a rollback.
+		// The result was lost. The step may be repeated: it finds its own record, or a rollback.
 		lost = errors.Join(lost, err)
 		if attempts++; attempts == wait.UnknownAttempts {
 			return ambiguous(lost)
@@ -113,7 +113,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 	}
 }
 
-// tryCommitPrimary is one attempt. repeated says that an earlier one may have succeeded.
+// tryCommitPrimary is one attempt. repeated reports that an earlier one may have succeeded.
 func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
 	p := c.s.memory.InFlight.EnterPrimary(c.first())
@@ -150,7 +150,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 			err = errors.Join(c.s.peers.CheckSafepoint(ctx, r, c.startTS), err)
 		}
 		if err == nil && b.Empty() {
-			// Committed by an earlier attempt: at which timestamp, its record knows.
+			// Committed by an earlier attempt: its record has the timestamp.
 			st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
 				Primary: c.primary(), StartTS: c.startTS, Now: commitTS,
 			})
@@ -169,8 +169,8 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	return unknown, err
 }
 
-// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker
-// meets the locks and rolls them forward.
+// finishSecondaries hands the rest of a committed transaction to the background. A transaction that
+// meets one of the locks before that rolls it forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 	c.finishAll(ctx, withoutPrimary(batches))
 }
@@ -185,10 +185,10 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 	c.s.secondaries.Add(ctx, work)
 }
 
-// rollback erases what a failed commit may have prewritten: the primary first, for it decides, then
-// the others. Those of a commit that is larger than a batch are left to the background: its client,
-// who may have cancelled it, does not wait for them. What cannot be erased is left to whoever meets
-// it.
+// rollback removes what a failed commit may have prewritten: the primary first, because it decides,
+// then the others. Those of a commit that is larger than a batch are left to the background, so
+// that a client that has cancelled the commit does not wait for them. What cannot be removed is
+// left to the transactions that meet it.
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -17,16 +17,16 @@ type BeginOptions struct {
 	ReadOnly bool
 	// StartTS, if not zero, makes it a reader of the past: what was committed at or below it.
 	StartTS tso.Timestamp
-	// Serializable makes the transaction take part in what keeps serializable ones in a serial
-	// order (serial.go). With StartTS it does not: a reader of the past sees what a snapshot saw
+	// Serializable gives the transaction a place in one serial order with the other serializable
+	// ones (serial.go). With StartTS it is ignored: a reader of the past sees what a snapshot saw
 	// then.
 	Serializable bool
 	// Deferrable, of a serializable transaction that is ReadOnly, makes Begin wait for a snapshot
-	// that is safe: what is read in it never makes anybody fail.
+	// that is safe: neither it nor any other transaction fails because of what it reads.
 	Deferrable bool
 	// Protocol, if not Auto, is that of this transaction's commit, instead of Options.Protocol.
 	Protocol Protocol
-	// Session is whom to name as the transaction's owner to those who ask who waits for whom.
+	// Session is the session to which views of locks and waits attribute the transaction.
 	Session int64
 	// OnStream, if not nil, is called after every batch of writes that a large transaction has
 	// streamed out, with what has been streamed so far.
@@ -51,7 +51,7 @@ type Txn struct {
 	locking   Locking
 	shared    *shared.RowLocks // in a store that others write to, and else nil
 	node      *ssi.Node        // of a serializable transaction, on an engine of this process's own
-	refused   error            // what the end of an iterator told, when it was closed early
+	refused   error            // the error of an iterator that was closed early
 	reads     *readSet         // what a serializable transaction has read, on any other engine
 	buf       buffer
 	counted   counted
@@ -65,7 +65,7 @@ type Txn struct {
 	wrote     string // the last statement that wrote
 	onStream  func(Streamed)
 	ctx       context.Context // of the last read, or of Begin
-	// statementCtx is that of what it runs, if anybody has said it: writes have none.
+	// statementCtx is that of the statement, if it is known: writes have no context of their own.
 	statementCtx context.Context
 	snapshot     *hints.Snapshot
 	// pending holds the commits below the read timestamp that were in flight when the snapshot was
@@ -77,7 +77,7 @@ type Txn struct {
 	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
-	// statuses holds decided transactions whose locks it has met while they were being settled.
+	// decided holds decided transactions whose locks it has met while they were being settled.
 	decided map[tso.Timestamp]tso.Timestamp
 	origin  origin // of the changes that it makes
 }
@@ -96,20 +96,20 @@ func (t *Txn) Dirty() bool { return !t.buf.empty() || t.stream != nil }
 // Size returns the number of bytes of keys and values buffered.
 func (t *Txn) Size() int { return t.buf.bytes }
 
-// Locking says how a transaction takes row locks, and what it does when it comes too late.
+// Locking is how a transaction takes row locks, and what it does about rows that changed meanwhile.
 type Locking struct {
 	// Owner holds them; nil is one that lives as long as the transaction.
 	Owner *rowlock.Owner
 	// Timeout bounds each wait; 0 is no bound.
 	Timeout time.Duration
-	// Writes says that whoever writes through the transaction locks first (LocksWrites). Without it
-	// the transaction is optimistic: a conflict shows at Commit.
+	// Writes makes the writers of the layers above lock before they write (LocksWrites). Without
+	// it the transaction is optimistic: a conflict is found at Commit.
 	Writes bool
-	// Rereads says that a key written since the read timestamp is no conflict: LockCurrent answers
+	// Rereads makes a key written since the read timestamp no conflict: LockCurrent returns
 	// *StaleError, and the caller reads again after Advance.
 	Rereads bool
-	// Early says that a lock is enough to go on: what its last holder committed may be read before
-	// it is durable. Nobody may be told what follows from it before AwaitDurable.
+	// Early lets the transaction go on with the lock alone: what its last holder committed may be
+	// read before it is durable. No client may learn what follows from it before AwaitDurable.
 	Early bool
 }
 

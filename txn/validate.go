@@ -14,9 +14,9 @@ import (
 // key of the span after start_ts: what was read there must still be true when the writes appear.
 // A transaction without writes needs no validation, for its snapshot is one instant.
 //
-// Two transactions of which each writes what the other validates are told apart as long as one of
+// Of two transactions of which each writes what the other validates, one fails as long as one of
 // the two spans is a point, [key, key+0x00): a point is validated under its row's latch, or after
-// all locks are down. This is how a change of a table's schema (which writes the descriptor and
+// all locks are there. This is how a change of a table's schema (which writes the descriptor and
 // validates the rows) and a change of its rows (which validates the descriptor) exclude each other.
 func (t *Txn) Validate(span kv.Span) { t.ValidateSince(span, t.readTS) }
 
@@ -65,13 +65,14 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 	return nil
 }
 
-// errRedraw leaves a validation that had to wait: commit_ts is to be drawn anew.
+// errRedraw ends a validation that had to wait: commit_ts is to be drawn anew.
 var errRedraw = errors.New("commit_ts is drawn anew")
 
 // validateLocked checks all validated spans once every key is prewritten and before commit_ts is
-// drawn, but for what a serializable transaction has read (decide). A lock in the way is settled or
-// waited for like one that stops a prewrite, or, by who has prewritten nothing, like one that stops
-// a commit in one phase. All spans are looked at in one snapshot, but for such waits.
+// drawn; what a serializable transaction has read is checked after that (decide). A lock in the way
+// is settled or waited for: like one that stops a prewrite, or, when nothing was prewritten, like
+// one that stops a commit in one phase. All spans are checked in one snapshot, unless there was
+// such a wait.
 func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
 	all := append(make([]validation, 0, len(c.validate)+len(c.reads)), c.validate...)
 	for _, span := range c.reads {
@@ -88,7 +89,8 @@ func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
 			return err
 		}
 		deciding := c.deciding
-		if err := c.decides(ctx, false); err != nil { // or readers would wait for as long as we do
+		// Or readers would wait for as long as this commit.
+		if err := c.decides(ctx, false); err != nil {
 			return err
 		}
 		if err := c.waitForLock(ctx, locked, bo, c.prewriting); err != nil {
@@ -106,7 +108,7 @@ func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
 	return nil
 }
 
-// validateSome validates spans in one snapshot, and returns how many were found as they must be.
+// validateSome validates spans in one snapshot, and returns how many of them passed.
 func (c *committer) validateSome(ctx context.Context, all []validation) (done int, err error) {
 	snap, err := c.s.engine.Snapshot()
 	if err != nil {

@@ -30,8 +30,8 @@ type backoff struct {
 	peer  *shared.Wait // the wait in the wait-for graph of all processes; nil: this one is alone
 }
 
-// awaitLock waits before another look at the lock, and can be seen to wait. On a store that several
-// processes share the error may be *rowlock.DeadlockError.
+// awaitLock waits before another attempt to get past the lock, and is visible while it waits
+// (LockWaits). On a store that several processes share the error may be *rowlock.DeadlockError.
 func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool,
 	err error) {
 	bo.Closing = t.s.closing.ch
@@ -59,20 +59,21 @@ func (t *Txn) waiter() shared.Waiter {
 	}
 }
 
-// holderWait is one wait for who has a key locked in the store.
+// holderWait is a wait of a request for a row lock, for a transaction that has the key locked in
+// the store.
 type holderWait struct {
 	backoff
 	before time.Duration // waited in earlier rounds, and for the row lock in memory
-	lets   bool          // the row lock in memory can be let go meanwhile (streamedAwayError)
+	lets   bool          // the row lock in memory can be given back meanwhile (streamedAwayError)
 }
 
-// cycleSearch lies between two searches of one transaction.
+// cycleSearch is the time between two searches of one transaction.
 const cycleSearch = time.Second
 
-// awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock,
-// which is until Locking.Timeout. The lock table does not know waits for locks in the store, so a
-// cycle through one is looked for here every second; where it cannot be found, because who holds
-// the lock is another process or has no number, the wait ends after Options.LockWait.
+// awaitHolder is awaitLock for a request for a row lock: it waits as long as for a row lock, which
+// is until Locking.Timeout. The lock table does not know waits for locks in the store, so this
+// searches for a deadlock cycle through one every second. Where a cycle cannot be found, because
+// the holder of the lock is another process or has no number, the wait ends after Options.LockWait.
 func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode,
 	w *holderWait) error {
 	bound := t.locking.Timeout

@@ -18,9 +18,9 @@ func (t *Txn) Set(key, value []byte) error {
 }
 
 // SetNew is Set of a key that the caller knows to have no value where the transaction reads,
-// because of another key that he writes beside it: of an entry of a new row, whose row key he locks
-// or inserts. Unlike Insert it makes Commit look for nothing more; and if the transaction deletes
-// the key again, it leaves no trace of it, and no conflict for whoever writes it next.
+// because of another key that it writes with it: an entry of a new row, whose row key it locks or
+// inserts. Unlike Insert it makes Commit check nothing more. If the transaction deletes the key
+// again, it leaves no trace of it, and no conflict for the next writer of the key.
 func (t *Txn) SetNew(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	return t.afterWrite()
 }
 
-// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever
+// SetAfter is Set of a key for which no write of others up to a timestamp is a conflict, whatever
 // the transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
 func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 	if err := t.writable(); err != nil {
@@ -88,7 +88,7 @@ func (t *Txn) Delete(key []byte) error {
 }
 
 // CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine,
-// and has all back when the transaction has ended.
+// and is given everything back when the transaction has ended.
 func (t *Txn) CountIn(a *memory.Account) { t.counted.account = a }
 
 func (t *Txn) writable() error {
@@ -120,7 +120,7 @@ func (t *Txn) footprint() int {
 	return n
 }
 
-// announce is what comes before every write of a key.
+// announce is called before every write of a key.
 func (t *Txn) announce(key []byte) error {
 	if t.node != nil {
 		if err := t.node.Write(key); err != nil {

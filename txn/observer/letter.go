@@ -13,7 +13,7 @@ import (
 )
 
 // DeadLetter is a row for which an observer was given up. It keeps its notifications, so that the
-// next run, of a newer change or because somebody asks for it, sees what this one would have seen.
+// next run, of a newer change or on request, sees what this one would have seen.
 type DeadLetter struct {
 	Key      []byte
 	At       tso.Timestamp // changes up to here are not tried again

@@ -32,7 +32,7 @@ type Options struct {
 
 	// Now returns the oracle's time, without a draw where it can.
 	Now func(ctx context.Context) (tso.Timestamp, error)
-	// Update runs a step; unknown reports that the engine cannot tell whether its batch was
+	// Update runs a step; unknown reports that the engine does not know whether its batch was
 	// written.
 	Update func(ctx context.Context, rows [][]byte, lazy bool, step kv.Step) (unknown bool,
 		err error)
