@@ -25,7 +25,8 @@ func benchSchema(t testing.TB) *schema {
 	return s
 }
 
-// manyJoins joins n tables in a chain of equalities, as SQLite's select5.test does.
+// manyJoins returns a query that joins n tables in a chain of equalities, as SQLite's select5.test
+// does.
 func manyJoins(n int) string {
 	var from, where []string
 	for i := n; i >= 1; i-- {

@@ -18,13 +18,13 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 )
 
-// TestPlans runs the scripts that lie beside the phases of the planner. Commands:
+// TestPlans runs the scripts in the testdata of the planner's phases. Commands:
 //
 //	ddl                       CREATE TABLE, INDEX and VIEW statements
-//	stats                     what is known of tables, see know
+//	stats                     statistics of tables, see know
 //	plan [expect=R] [refuse=R]  the plan of a statement; rule R must, or must not, have fired
 //	types                     names and types of the result columns, and of the parameters
-//	error                     what is wrong with a statement
+//	error                     the error of a statement
 func TestPlans(t *testing.T) {
 	seen := map[string]bool{}
 	for _, phase := range []string{"bind", "rule", "choose", "estimate"} {
@@ -85,7 +85,7 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 	return ""
 }
 
-// plan is planner.Plan, watching the rules.
+// plan is planner.Plan and returns how often each rule fired.
 func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	p, err := parse.ParseOne(context.Background(), text)
 	if err != nil {

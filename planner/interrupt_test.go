@@ -35,7 +35,7 @@ func tree(t *testing.T, text string) ast.Statement {
 	return p.Stmt
 }
 
-// Planning that is cancelled at any of its looks ends there.
+// Planning that is cancelled at any of its checks ends there.
 func TestPlanningEndsWhenItsContextDoes(t *testing.T) {
 	env := benchSchema(t).env()
 	for name, text := range map[string]string{
@@ -62,7 +62,7 @@ func TestPlanningEndsWhenItsContextDoes(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes planning takes, from first to last.
+// allocated returns the number of bytes that planning allocates.
 func allocated(t *testing.T, env *planner.Env, stmt ast.Statement) uint64 {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -73,7 +73,7 @@ func allocated(t *testing.T, env *planner.Env, stmt ast.Statement) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Ten times the statement takes ten times the memory to plan, or little more.
+// A statement of ten times the size takes at most a little more than ten times the memory to plan.
 func TestPlanningIsLinear(t *testing.T) {
 	env := benchSchema(t).env()
 	for name, text := range map[string]func(n int) string{"union all": unionAll, "from": fromMany} {

@@ -18,9 +18,9 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestPostgreSQLAgrees asks PostgreSQL what it says to the statements of the golden files: the same
-// error at the same place, the same names and types. Cases marked "own" are where minidb answers
-// otherwise, and says so.
+// TestPostgreSQLAgrees runs the statements of the golden files on PostgreSQL, which must report the
+// same error at the same position, and the same names and types. In cases marked "own" minidb's
+// result differs from PostgreSQL's on purpose.
 func TestPostgreSQLAgrees(t *testing.T) {
 	ctx, conn := t.Context(), pgtest.Connect(t)
 	files, err := filepath.Glob("bind/testdata/errors/*")
@@ -41,7 +41,7 @@ func TestPostgreSQLAgrees(t *testing.T) {
 	assert.Empty(t, strings.Join(differ, "\n"))
 }
 
-// askPostgreSQL gives PostgreSQL's answer in the form of the golden file.
+// askPostgreSQL returns PostgreSQL's result in the form of the golden file.
 func askPostgreSQL(ctx context.Context, t *testing.T, conn *pgconn.PgConn,
 	d *datadriven.TestData) string {
 	switch d.Cmd {
@@ -49,7 +49,7 @@ func askPostgreSQL(ctx context.Context, t *testing.T, conn *pgconn.PgConn,
 		require.NoError(t, conn.Exec(ctx, d.Input).Close(), d.Pos)
 	case "error":
 		desc, err := conn.Prepare(ctx, "", d.Input, nil)
-		if err == nil && len(desc.ParamOIDs) == 0 { // what PostgreSQL finds when it runs
+		if err == nil && len(desc.ParamOIDs) == 0 { // errors at run time
 			err = conn.Exec(ctx, "BEGIN; EXPLAIN "+d.Input).Close()
 			require.NoError(t, conn.Exec(ctx, "ROLLBACK").Close())
 		}

@@ -21,12 +21,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// schema is a catalog made of CREATE statements, without a store.
+// schema is a catalog that CREATE statements define, without a store.
 type schema struct {
 	relations  map[string]*table.Desc
 	nextID     table.ID
 	statistics map[table.ID]*stats.Table
-	seen       map[string]bool // what scripts said of rules
+	seen       map[string]bool // the rules that scripts expect or refuse
 }
 
 func newSchema() *schema {
@@ -52,7 +52,7 @@ func (s *schema) env() *planner.Env {
 	}
 }
 
-// Relation knows one schema, public.
+// Relation resolves names in the only schema, public.
 func (s *schema) Relation(_ context.Context, name ast.Name) (*table.Desc, error) {
 	if name.Schema != "" && name.Schema != "public" {
 		return nil, nil
@@ -166,7 +166,7 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	s.relations[d.Name] = d
 }
 
-// text is what the catalog keeps of an expression.
+// text returns the text of an expression that the catalog keeps.
 func (s *schema) text(t testing.TB, d *table.Desc, e ast.Expr, want *types.Type) string {
 	text, err := deparse.Expr(context.Background(), s.env(), d, e, want,
 		deparse.Options{Source: true})
@@ -236,7 +236,7 @@ func (s *schema) view(t testing.TB, st *ast.CreateView) {
 	s.relations[d.Name] = d
 }
 
-// errorText shows an error with all that a client sees of it.
+// errorText formats an error with everything that a client receives.
 func errorText(err error) string {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

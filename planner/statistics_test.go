@@ -16,7 +16,7 @@ import (
 )
 
 // know reads statistics: a line "table rows", and lines "table.column" with distinct=n,
-// nulls=share, range=low..high (integers, spread evenly) or common=value:share,….
+// nulls=share, range=low..high (integers with a uniform distribution) or common=value:share,….
 func (s *schema) know(t *testing.T, text string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -82,7 +82,7 @@ func frequent(t *testing.T, c *stats.Column, value string) {
 	c.Complete = sum > 0.9999
 }
 
-// estimate is the number of rows that the planner expects.
+// estimate returns the number of rows that the planner estimates.
 func (s *schema) estimate(t *testing.T, query string) float64 {
 	t.Helper()
 	p, err := parse.ParseOne(context.Background(), query)

@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 )
 
-// What a view keeps of its query is found without the queries of the views that it reads: making
-// one costs the same however deep the stack is.
+// The notes on a view's query do not need the queries of the views that it reads: creating a view
+// costs the same however many views are below it.
 func TestNotesDoNotOpenViews(t *testing.T) {
 	s := newSchema()
 	s.define(t, "CREATE TABLE t (a int PRIMARY KEY, b text); CREATE VIEW v0 AS SELECT a, b FROM t")

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheAdditionsAreDocumented: every function of minidb's own stands in docs/additions.md with
-// its result, and no other one does.
+// TestTheAdditionsAreDocumented: docs/additions.md has each function that only minidb has, with its
+// result, and no other function.
 func TestTheAdditionsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/additions.md")
 	require.NoError(t, err)

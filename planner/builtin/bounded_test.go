@@ -18,7 +18,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// account is a statement's account that also keeps the most that was held.
+// account is a statement's account that also records its peak.
 type account struct{ used, most, limit int64 }
 
 func (a *account) Grow(n int64) error {
@@ -31,7 +31,7 @@ func (a *account) Grow(n int64) error {
 
 func (a *account) Shrink(n int64) { a.used -= n }
 
-// heavyCall is a call whose result, or work, is out of proportion to its arguments.
+// heavyCall is a call whose result or work is much larger than its arguments.
 type heavyCall struct {
 	name string
 	ts   []*types.Type
@@ -151,7 +151,8 @@ func TestHeavyCallsAreCancelled(t *testing.T) {
 	}
 }
 
-// TestReadersOfALargeTextAreCancelled: these make little of a large text.
+// TestReadersOfALargeTextAreCancelled: functions with a small result check the context while they
+// read a large text.
 func TestReadersOfALargeTextAreCancelled(t *testing.T) {
 	large := strings.Repeat("é1a ", 2<<20)
 	for _, c := range []heavyCall{
@@ -166,7 +167,8 @@ func TestReadersOfALargeTextAreCancelled(t *testing.T) {
 	}
 }
 
-// TestPiecesMakeNoDifference compares what is done in pieces with what is done at once.
+// TestPiecesMakeNoDifference compares results that are computed in pieces with results that are
+// computed at once.
 func TestPiecesMakeNoDifference(t *testing.T) {
 	large := strings.Repeat("x", copyPiece-1) + strings.Repeat("éß1 a", copyPiece/3) + "end"
 	call := func(name string, args ...any) types.Datum {
@@ -190,7 +192,7 @@ func TestPiecesMakeNoDifference(t *testing.T) {
 	require.Equal(t, hex.EncodeToString(sum[:]), call("md5", large).S)
 }
 
-// A copy of n MiB looks at least n times.
+// A copy of n MiB checks the context at least n times.
 func TestOneLookPerMebibyte(t *testing.T) {
 	ctx := &ctxtest.Ending{}
 	rt := &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}}
@@ -238,7 +240,7 @@ func TestLargeNumbersAreCancelled(t *testing.T) {
 	require.Equal(t, 2, ctx.Checks)
 }
 
-// Without a statement, as where constants are folded, a bound of its own holds.
+// Without a statement, as in constant folding, a fixed bound applies.
 func TestHeavyCallsWithoutAStatementAreBounded(t *testing.T) {
 	require.Error(t, heavy("repeat", "x", 1<<29).run(t, &expr.Runtime{}))
 	require.Error(t, heavy("array_fill", 0, []int{1 << 24}).run(t, &expr.Runtime{}))
@@ -254,7 +256,7 @@ func TestReplacementsAreThoseOfPackageRegexp(t *testing.T) {
 				p, err := newPattern(re, longest)
 				require.NoError(t, err)
 				want := p.FindAllStringSubmatchIndex(text, -1)
-				// In one go, and with a text that is read by characters.
+				// In one call, and with a text that is read by characters.
 				for _, weight := range []int{1, 2 * searchWork} {
 					p.weight = weight
 					var got [][]int
@@ -277,8 +279,8 @@ func TestReplacementsAreThoseOfPackageRegexp(t *testing.T) {
 	}
 }
 
-// TestASearchInALargeTextIsCancelled: a match over many megabytes, or of an expression of many
-// instructions, looks at the context while it goes on.
+// TestASearchInALargeTextIsCancelled: a match over many megabytes, or of an expression with many
+// instructions, checks the context while it runs.
 func TestASearchInALargeTextIsCancelled(t *testing.T) {
 	large := strings.Repeat("abc ", 512<<10)
 	calls := []heavyCall{
@@ -308,8 +310,8 @@ func TestASearchInALargeTextIsCancelled(t *testing.T) {
 	}
 }
 
-// Every function takes huge arguments without allocating much more than its account allows, or in
-// proportion to its arguments: a new one cannot forget to ask.
+// Every function accepts huge arguments without allocating much more than its account allows, or
+// than the size of its arguments. So a new function cannot forget to ask its account.
 func TestNoFunctionMultipliesItsInputUnasked(t *testing.T) {
 	const limit, factor = 1 << 19, 40
 	text := strings.Repeat("a,", 1<<13)
@@ -336,8 +338,8 @@ func TestNoFunctionMultipliesItsInputUnasked(t *testing.T) {
 	}
 }
 
-// hugeArguments are large values for a function of texts, integers and arrays of them; variants
-// differ in which texts are large and in the integers.
+// hugeArguments returns large values for a function of texts, integers and arrays of these.
+// Variants differ in which texts are large, and in the integers.
 func hugeArguments(fn *expr.Func, text string, variant int) ([]types.Datum, bool) {
 	texts := []string{text, []string{"a", ",", text[:512]}[variant%3], text, "g"}
 	number := []int64{1 << 30, 1 << 20, 1, 1 << 24}[variant]

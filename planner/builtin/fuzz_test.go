@@ -12,7 +12,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// likeByDefinition is LIKE as the standard words it, without a thought for speed.
+// likeByDefinition is LIKE as the standard defines it, without regard to speed.
 func likeByDefinition(s, p string) bool {
 	if p == "" {
 		return s == ""
@@ -52,7 +52,8 @@ func FuzzLike(f *testing.F) {
 	})
 }
 
-// endsInEscape says whether a pattern is invalid; a match may be decided before that is seen.
+// endsInEscape reports whether a pattern is invalid. A match may be decided before the end of the
+// pattern is reached.
 func endsInEscape(p string) bool {
 	for i := 0; i < len(p); i++ {
 		if p[i] == '\\' {
@@ -84,7 +85,7 @@ func FuzzRegex(f *testing.F) {
 	})
 }
 
-// FuzzFormats reads and writes by any format: it may fail, and must not panic.
+// FuzzFormats formats and parses with any format: both may fail, and must not panic.
 func FuzzFormats(f *testing.F) {
 	f.Add("2024-02-29 10:00", "YYYY-MM-DD HH24:MI", int64(12345))
 	f.Add("$1,234.5-", "L9,999.99S", int64(-5))

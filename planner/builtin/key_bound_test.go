@@ -12,9 +12,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A bound must say of every key what the comparison says that it stands for: here all of them are
-// tried with keys and values that are edges of one type or the other, around changes of the clocks
-// and at random.
+// A bound must select the same keys as the comparison. The test compares both for all pairs of
+// types, with keys and values at the limits of either type, around changes of a zone's offset, and
+// at random.
 func TestBoundsOfKeysAgreeWithTheComparison(t *testing.T) {
 	for _, zone := range []string{"UTC", "America/New_York", "Pacific/Apia", "Asia/Kolkata",
 		"Europe/London"} {
@@ -70,12 +70,12 @@ func onSide(op string, compared int, inclusive bool) bool {
 	return compared > 0 || compared == 0 && inclusive
 }
 
-// comparison is what the filter computes: the operator, with the casts that it needs.
+// comparison makes the expression of the filter: the operator and the casts that it needs.
 func comparison(t *testing.T, rt *expr.Runtime, key *types.Type, op string,
 	value *types.Type) func(k, v types.Datum) bool {
 	fn, targets, err := ResolveOperator(op, key, value)
 	require.NoError(t, err)
-	if key.OID == types.OIDBPChar { // beside a varchar the binder makes both char(n)
+	if key.OID == types.OIDBPChar { // with a varchar, the binder casts both to char(n)
 		fn, targets, err = ResolveOperator(op, types.TText, types.TText)
 		require.NoError(t, err)
 	}
@@ -94,7 +94,7 @@ func comparison(t *testing.T, rt *expr.Runtime, key *types.Type, op string,
 	}
 }
 
-// samples are values of a type: its edges and those of the types that it is compared with.
+// samples returns values of a type: its limits, and those of the types that it is compared with.
 func samples(t *types.Type) []types.Datum {
 	var out []types.Datum
 	switch t.Family {
@@ -172,7 +172,8 @@ func floatSamples() []float64 {
 	return out
 }
 
-// timeSamples are around midnights, changes of the clocks and the ends of the calendar.
+// timeSamples returns times around midnights, changes of a zone's offset, and the limits of the
+// calendar.
 func timeSamples() []int64 {
 	rng := rand.New(rand.NewSource(1))
 	out := []int64{types.NegInfinity, types.PosInfinity}

@@ -2,8 +2,8 @@ package builtin
 
 import "testing"
 
-// Without regard to case [:upper:] and [:lower:] are [:alpha:], as in PostgreSQL, so letters
-// without case are in them. This depends on the locale there, so no script can hold it (S39).
+// If case is ignored, [:upper:] and [:lower:] are [:alpha:], as in PostgreSQL, and include letters
+// without case. In PostgreSQL this depends on the locale, so no script can test it (S39).
 func TestCaseClassesWithoutCaseAreAllLetters(t *testing.T) {
 	for _, class := range []string{"[[:upper:]]", "[[:lower:]]"} {
 		for text, want := range map[string]bool{"日本": true, "a": true, "A": true, "1": false} {

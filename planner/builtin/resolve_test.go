@@ -18,7 +18,7 @@ func typesNamed(list string) []*types.Type {
 	return out
 }
 
-// shown is a chosen overload as "name(targets) result", or the error as PostgreSQL words it.
+// shown formats a chosen overload as "name(targets) result", or PostgreSQL's message of the error.
 func shown(name string, targets []*types.Type, result func() *types.Type, err error) string {
 	if err != nil {
 		e := err.(*sqlerr.Error)
@@ -27,7 +27,7 @@ func shown(name string, targets []*types.Type, result func() *types.Type, err er
 	return Signature(name, targets) + " " + result().String()
 }
 
-// The results are what PostgreSQL 15 chooses: pg_typeof of the call tells them.
+// The results are those of PostgreSQL 15, by pg_typeof of the call.
 func TestFunctionsResolveAsInPostgreSQL(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"abs", "int4", "abs(integer) integer"},

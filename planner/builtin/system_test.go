@@ -63,8 +63,8 @@ func (s *fakeSession) Describe(kind string, oid types.OID, extra string) (string
 	return "", false
 }
 
-// call runs the overload for the given constants; a string is text, an int int4, an int64 int8, nil
-// NULL of text.
+// call calls the overload for the given constants: a string is a text, an int an int4, an int64 an
+// int8, nil a NULL text.
 func call(t *testing.T, rt *expr.Runtime, name string, args ...any) (string, error) {
 	t.Helper()
 	var ts []*types.Type
@@ -175,7 +175,7 @@ func TestNowIsTheTransactionsStart(t *testing.T) {
 	}
 }
 
-// rowsOf runs a set-returning function over texts of its declared types.
+// rowsOf calls a set-returning function with texts of its declared types.
 func rowsOf(t *testing.T, name string, args ...string) []string {
 	t.Helper()
 	var ts []*types.Type

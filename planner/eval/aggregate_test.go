@@ -14,8 +14,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// testdata/aggregates holds lines of an aggregate, its argument types and its rows, and what
-// PostgreSQL 15.18 answers.
+// The lines of testdata/aggregates have an aggregate, its argument types, its rows, and the result
+// of PostgreSQL 15.18.
 func TestAggregatesAgreeWithPostgreSQL(t *testing.T) {
 	f, err := os.Open("testdata/aggregates/basic.txt")
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ next:
 	return showDatum(result, d)
 }
 
-// accumulateGrouped feeds the rows to group 1 of three, in two batches.
+// accumulateGrouped adds the rows to group 1 of three, in two batches.
 func accumulateGrouped(a *expr.Aggregate, ts []*types.Type, rows [][]types.Datum) string {
 	rt := testRuntime()
 	g := builtin.NewGrouped(a, ts)

@@ -126,8 +126,8 @@ func (g *generator) boolean(depth int) expr.Expr {
 		g.expr(t, depth-1))
 }
 
-// TestVectorsAgreeWithRows evaluates random expressions over random batches both ways. The batch
-// must fail exactly if one of the selected rows does.
+// TestVectorsAgreeWithRows evaluates random expressions over random batches both as vectors and by
+// rows. The batch must fail exactly if one of the selected rows does.
 func TestVectorsAgreeWithRows(t *testing.T) {
 	for seed := int64(0); seed < 4000; seed++ {
 		g := &generator{r: rand.New(rand.NewSource(seed))}
@@ -174,7 +174,7 @@ func compareWays(t *testing.T, name string, e expr.Expr, b *types.Batch, rows []
 		require.NoError(t, err, name)
 		require.Equal(t, d, f, "folded, %s", name)
 	}
-	for range 2 { // scratch memory of a first run must not show in a second
+	for range 2 { // scratch memory of the first run must not affect the second
 		var out types.Vec
 		err = p.Eval(ctx, b, sel, &out)
 		require.Equal(t, failed != nil, err != nil, name)

@@ -18,13 +18,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// The scripts in testdata hold one expression per line and what PostgreSQL 15.18 answers:
+// The scripts in testdata hold one expression per line and the result of PostgreSQL 15.18:
 //
 //	lpad('hi', '5'::int4, 'xy') => text xyxhi
 //	'1'::int4 / '0'::int4 => !22012 division by zero
 //
-// The language is the little of SQL that needs no parser to speak of: literals 'text' with an
-// optional ::type, integers, NULL, calls, one prefix or infix operator per pair of parentheses.
+// The language is a small part of SQL, which is easy to parse: literals 'text' with an optional
+// ::type, integers, NULL, calls, one prefix or infix operator per pair of parentheses.
 
 func testRuntime() *expr.Runtime {
 	at := time.Date(2024, 2, 29, 12, 34, 56, 789012000, time.UTC)
@@ -56,8 +56,8 @@ func TestExpressionsAgreeWithPostgreSQL(t *testing.T) {
 	}
 }
 
-// evaluate binds an expression, computes it by row, by vector, folded and over columns, and shows
-// the result. A difference between the ways is the result, too.
+// evaluate binds an expression, evaluates it by row, by vector, folded and over columns, and
+// formats the result. A difference between these is also a result.
 func evaluate(text string) string {
 	e, err := bindText(text)
 	if err != nil {
@@ -109,7 +109,7 @@ func byVector(e expr.Expr) string {
 	return overBatch(e, &types.Batch{Len: 3}, []int32{0, 2})
 }
 
-// byColumns moves the constants into columns, among rows of NULLs.
+// byColumns evaluates an expression whose constants are replaced by columns, between rows of NULLs.
 func byColumns(e expr.Expr) string {
 	b := &types.Batch{Len: 4}
 	e = expr.Rewrite(e, func(n expr.Expr) expr.Expr {
@@ -149,7 +149,7 @@ func overBatch(e expr.Expr, b *types.Batch, sel []int32) string {
 	return first
 }
 
-// textParser reads the language of the scripts.
+// textParser parses the language of the scripts.
 type textParser struct {
 	s string
 	i int

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// A set agrees with a map, wherever its IDs lie and in whatever order they come.
+// A set agrees with a map, whatever its IDs and the order in which they are added.
 func TestColSetIsASet(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	random := func() (logical.ColSet, map[int]bool) {
@@ -70,7 +70,7 @@ func TestColSetIsASet(t *testing.T) {
 	}
 }
 
-// The room of a set is that of the span of its IDs.
+// The memory of a set is proportional to the span of its IDs.
 func TestColSetTakesRoomForItsSpan(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(10, func() {
 		s := logical.SetOf([]int{1_000_000, 1_000_063, 1_000_001})
