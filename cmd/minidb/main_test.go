@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,6 +43,31 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		require.Zero(t, code, c.name)
 		require.Contains(t, out, "Usage: minidb "+c.name)
 	}
+}
+
+// TestTheReadmeListsTheCommands: each has a row, which for serve has all flags.
+func TestTheReadmeListsTheCommands(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	rows := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `minidb (\\w+)` \\|(.*)$").FindAllStringSubmatch(
+		string(page), -1) {
+		rows[m[1]] = m[2]
+	}
+	require.Len(t, rows, len(commands))
+	for _, c := range commands {
+		require.Contains(t, rows, c.name)
+	}
+	flags := func(text string) (out []string) {
+		for _, m := range regexp.MustCompile(`(?m)(?:^  -|--)([a-z-]+)`).FindAllStringSubmatch(text,
+			-1) {
+			out = append(out, m[1])
+		}
+		return out
+	}
+	_, help, _ := runCommand(t, "serve", "--help")
+	_, help, _ = strings.Cut(help, "\n\n  -")
+	require.ElementsMatch(t, flags("\n  -"+help), flags(rows["serve"]))
 }
 
 func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
