@@ -1,9 +1,47 @@
 package types
 
-import "strings"
+import (
+	"strings"
 
-// The operations of this file are written once for each storage class: the switch is outside the
-// loop over the rows, and the loops are generic.
+	"github.com/cockroachdb/apd/v3"
+)
+
+// The operations that move values from vector to vector are written once for all storage classes:
+// a method of values, for which Vec.values finds the slice in use. The switch on the class is
+// outside of the loop over the rows.
+
+// values is the slice of a vector that holds the values of its storage class. Requires of both
+// arguments and receiver: they are of one class.
+type values interface {
+	// resize sets the length to n. A new slice has the given room, or NextCap's if that is 0.
+	resize(n, room int)
+	// gather copies rows of src to the entries from to on; row -1 is left out.
+	gather(to int, src values, rows []int32)
+	// copyRows copies rows sel of src, which ascends, to the same rows.
+	copyRows(src values, sel []int32)
+	// repeat copies the first of the rows sel to the others.
+	repeat(sel []int32)
+	// share makes the receiver the entries [from, to) of src, in the same memory.
+	share(src values, from, to int)
+}
+
+func (v *Vec) values() values {
+	switch v.Type.Family.Storage() {
+	case I64:
+		return (*valuesOf[int64])(&v.I)
+	case F64:
+		return (*valuesOf[float64])(&v.F)
+	case Str:
+		return (*valuesOf[string])(&v.S)
+	case Dec:
+		return (*valuesOf[*apd.Decimal])(&v.Dec)
+	case Iv:
+		return (*valuesOf[IntervalValue])(&v.Iv)
+	case Arr:
+		return (*valuesOf[*ArrayValue])(&v.Arr)
+	}
+	return noValues{}
+}
 
 // Resize sets the length to n, keeping the values below the old length. New entries are not NULL
 // and otherwise unspecified.
@@ -20,34 +58,8 @@ func (v *Vec) Resize(n int) {
 func (v *Vec) Reserve(n int) { v.grow(v.Len, n) }
 
 func (v *Vec) grow(n, room int) {
-	v.Nulls = grow(v.Nulls, n, room)
-	switch v.Type.Family.Storage() {
-	case I64:
-		v.I = grow(v.I, n, room)
-	case F64:
-		v.F = grow(v.F, n, room)
-	case Str:
-		v.S = grow(v.S, n, room)
-	case Dec:
-		v.Dec = grow(v.Dec, n, room)
-	case Iv:
-		v.Iv = grow(v.Iv, n, room)
-	case Arr:
-		v.Arr = grow(v.Arr, n, room)
-	}
-}
-
-// grow sets the length of s to n. A new slice has the given room, or NextCap's if that is 0.
-func grow[T any](s []T, n, room int) []T {
-	if cap(s) >= max(n, room) {
-		return s[:n]
-	}
-	if room == 0 {
-		room = NextCap(cap(s), n)
-	}
-	g := make([]T, n, room)
-	copy(g, s)
-	return g
+	(*valuesOf[bool])(&v.Nulls).resize(n, room)
+	v.values().resize(n, room)
 }
 
 // NextCap is the room that a vector with room for so many values gets when it needs room for n:
@@ -108,29 +120,6 @@ func (v *Vec) Set(i int, d Datum) {
 	}
 }
 
-// copyEntry copies entry j of src to entry i, which exists and is not NULL yet. Requires: both are
-// of one storage class, here and below.
-func (v *Vec) copyEntry(i int, src *Vec, j int) {
-	if src.HasNull && src.Nulls[j] {
-		v.SetNull(i)
-		return
-	}
-	switch v.Type.Family.Storage() {
-	case I64:
-		v.I[i] = src.I[j]
-	case F64:
-		v.F[i] = src.F[j]
-	case Str:
-		v.S[i] = src.S[j]
-	case Dec:
-		v.Dec[i] = src.Dec[j]
-	case Iv:
-		v.Iv[i] = src.Iv[j]
-	case Arr:
-		v.Arr[i] = src.Arr[j]
-	}
-}
-
 // AppendRows adds the rows sel of src at the end.
 func (v *Vec) AppendRows(src *Vec, sel []int32) {
 	n := v.Len
@@ -149,31 +138,17 @@ func (v *Vec) Gather(src *Vec, rows []int32) {
 func (v *Vec) GatherOuter(src *Vec, rows []int32) {
 	v.Reset(src.Type)
 	v.Resize(len(rows))
+	v.values().gather(0, src.values(), rows)
 	for i, r := range rows {
-		if r < 0 {
+		if r < 0 || src.HasNull && src.Nulls[r] {
 			v.SetNull(i)
-		} else {
-			v.copyEntry(i, src, int(r))
 		}
 	}
 }
 
 // gatherAt copies rows sel of src to the entries from to on, which exist and are not NULL yet.
 func (v *Vec) gatherAt(to int, src *Vec, sel []int32) {
-	switch v.Type.Family.Storage() {
-	case I64:
-		gather(v.I[to:], src.I, sel)
-	case F64:
-		gather(v.F[to:], src.F, sel)
-	case Str:
-		gather(v.S[to:], src.S, sel)
-	case Dec:
-		gather(v.Dec[to:], src.Dec, sel)
-	case Iv:
-		gather(v.Iv[to:], src.Iv, sel)
-	case Arr:
-		gather(v.Arr[to:], src.Arr, sel)
-	}
+	v.values().gather(to, src.values(), sel)
 	if !src.HasNull {
 		return
 	}
@@ -184,45 +159,10 @@ func (v *Vec) gatherAt(to int, src *Vec, sel []int32) {
 	}
 }
 
-func gather[T any](dst, src []T, sel []int32) {
-	n := len(sel)
-	if n > 1 && int(sel[n-1])-int(sel[0]) == n-1 && consecutive(sel) {
-		copy(dst, src[sel[0]:int(sel[0])+n])
-		return
-	}
-	for i, r := range sel {
-		dst[i] = src[r]
-	}
-}
-
-// consecutive reports whether sel counts up by one. Selections ascend, but row numbers of joins and
-// sorts need not.
-func consecutive(sel []int32) bool {
-	for i := 1; i < len(sel); i++ {
-		if sel[i] != sel[i-1]+1 {
-			return false
-		}
-	}
-	return true
-}
-
 // CopyRows copies rows sel of src to the same rows of v, which exist and are not NULL yet.
 // Requires: sel ascends.
 func (v *Vec) CopyRows(src *Vec, sel []int32) {
-	switch v.Type.Family.Storage() {
-	case I64:
-		copyRows(v.I, src.I, sel)
-	case F64:
-		copyRows(v.F, src.F, sel)
-	case Str:
-		copyRows(v.S, src.S, sel)
-	case Dec:
-		copyRows(v.Dec, src.Dec, sel)
-	case Iv:
-		copyRows(v.Iv, src.Iv, sel)
-	case Arr:
-		copyRows(v.Arr, src.Arr, sel)
-	}
+	v.values().copyRows(src.values(), sel)
 	if !src.HasNull {
 		return
 	}
@@ -230,17 +170,6 @@ func (v *Vec) CopyRows(src *Vec, sel []int32) {
 		if src.Nulls[i] {
 			v.SetNull(int(i))
 		}
-	}
-}
-
-func copyRows[T any](dst, src []T, sel []int32) {
-	if n := len(sel); n > 0 && int(sel[n-1]) == int(sel[0])+n-1 { // no gaps
-		lo, hi := sel[0], sel[n-1]+1
-		copy(dst[lo:hi], src[lo:hi])
-		return
-	}
-	for _, i := range sel {
-		dst[i] = src[i]
 	}
 }
 
@@ -252,45 +181,16 @@ func (v *Vec) Fill(d Datum, sel []int32) {
 		}
 		return
 	}
-	switch v.Type.Family.Storage() {
-	case I64:
-		fill(v.I, d.I, sel)
-	case F64:
-		fill(v.F, d.F, sel)
-	case Str:
-		fill(v.S, d.S, sel)
-	case Dec:
-		fill(v.Dec, d.Dec, sel)
-	case Iv:
-		fill(v.Iv, d.Iv, sel)
-	case Arr:
-		fill(v.Arr, d.Arr, sel)
-	}
-}
-
-func fill[T any](dst []T, x T, sel []int32) {
-	for _, i := range sel {
-		dst[i] = x
+	if len(sel) > 0 {
+		v.Set(int(sel[0]), d)
+		v.values().repeat(sel)
 	}
 }
 
 // Slice makes v the entries [from, to) of src, whose memory it shares.
 func (v *Vec) Slice(src *Vec, from, to int) {
 	*v = Vec{Type: src.Type, Len: to - from, HasNull: src.HasNull, Nulls: src.Nulls[from:to:to]}
-	switch src.Type.Family.Storage() {
-	case I64:
-		v.I = src.I[from:to:to]
-	case F64:
-		v.F = src.F[from:to:to]
-	case Str:
-		v.S = src.S[from:to:to]
-	case Dec:
-		v.Dec = src.Dec[from:to:to]
-	case Iv:
-		v.Iv = src.Iv[from:to:to]
-	case Arr:
-		v.Arr = src.Arr[from:to:to]
-	}
+	v.values().share(src.values(), from, to)
 }
 
 // sharedMax is the size up to which strings may lie with others in one block of memory.
