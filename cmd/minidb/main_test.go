@@ -122,6 +122,17 @@ func TestShellCheckAndDumpOnADirectory(t *testing.T) {
 	require.Contains(t, errOut, `no table "none"`)
 }
 
+// TestTheShellTellsRowsFromTags: CREATE TABLE AS has a SELECT's tag and no rows, and a SELECT may
+// have rows without columns.
+func TestTheShellTellsRowsFromTags(t *testing.T) {
+	_, out, _ := runCommand(t, "sql", "--in-memory", "-c", "CREATE TABLE t AS SELECT 1 AS a")
+	require.Equal(t, "SELECT 1\n", out)
+	_, out, _ = runCommand(t, "sql", "--in-memory", "-c", "SELECT FROM (VALUES (1), (2)) AS v")
+	require.Contains(t, out, "(2 rows)\n")
+	_, out, _ = runCommand(t, "sql", "--in-memory", "-c", "SELECT")
+	require.Contains(t, out, "(1 row)\n")
+}
+
 func TestADirectoryInUseIsSaid(t *testing.T) {
 	dir := t.TempDir()
 	db, err := minidb.Open(dir)

@@ -193,7 +193,7 @@ func (s *Shell) result(r *pgconn.ResultReader) error {
 	}
 	w := bufio.NewWriter(s.out)
 	defer w.Flush()
-	if len(r.FieldDescriptions()) > 0 || strings.HasPrefix(tag.String(), "SELECT") {
+	if r.FieldDescriptions() != nil { // of a SELECT without columns there are none, and not nil
 		t.print(w, s.expanded)
 		return nil
 	}
