@@ -41,7 +41,7 @@ const taken = -2
 
 // What an entry of first and next takes, and one of the map of keys without the key.
 const (
-	chainedBytes = 24
+	chainedBytes = 40
 	keyBytes     = 48
 )
 
@@ -220,7 +220,7 @@ func (f *refresh) take() (found bool, err error) {
 
 // write makes the view's rows those of the query.
 func (f *refresh) write(ctx context.Context) error {
-	updated, err := f.pairs()
+	updated, err := f.pairs(ctx)
 	if err != nil {
 		return err
 	}
@@ -248,30 +248,25 @@ func (f *refresh) write(ctx context.Context) error {
 
 // pairs returns, for each gone row, the row of the query that it becomes in its place, or -1. Both
 // have the same keys in all unique indexes, so that no other row is in the way.
-func (f *refresh) pairs() ([]int32, error) {
+func (f *refresh) pairs(ctx context.Context) ([]int32, error) {
+	byKey, err := f.goneByKey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	updated := make([]int32, f.gone.len)
-	byKey := map[string]int32{}
-	var key []byte
-	var unique bool
-	var err error
 	for g := range updated {
 		updated[g] = -1
-		readRow(f.gone.cols, g, f.row)
-		if key, unique, err = f.writer.UniqueKey(key[:0], f.row); err != nil {
-			return nil, err
-		}
-		if unique {
-			if err := f.run.mem.grow(int64(len(key)) + keyBytes); err != nil {
-				return nil, err
-			}
-			byKey[string(key)] = int32(g)
-		}
 	}
+	var key []byte
 	for n := range f.next {
+		if n%types.BatchSize == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if f.next[n] == taken || len(byKey) == 0 {
 			continue
 		}
 		readRow(f.given.cols, n, f.other)
+		var unique bool
 		if key, unique, err = f.writer.UniqueKey(key[:0], f.other); err != nil {
 			return nil, err
 		}
@@ -290,6 +285,31 @@ func (f *refresh) pairs() ([]int32, error) {
 		}
 	}
 	return updated, nil
+}
+
+// goneByKey returns the gone rows by their unique keys, as far as they have one.
+func (f *refresh) goneByKey(ctx context.Context) (map[string]int32, error) {
+	byKey := map[string]int32{}
+	var key []byte
+	for g := range f.gone.len {
+		if g%types.BatchSize == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		readRow(f.gone.cols, g, f.row)
+		var unique bool
+		var err error
+		if key, unique, err = f.writer.UniqueKey(key[:0], f.row); err != nil {
+			return nil, err
+		}
+		if !unique {
+			continue
+		}
+		if err := f.run.mem.grow(int64(len(key)) + keyBytes); err != nil {
+			return nil, err
+		}
+		byKey[string(key)] = int32(g)
+	}
+	return byKey, nil
 }
 
 // update writes the rows of the query that have a place.
