@@ -16,14 +16,14 @@ import (
 // What TiKV added, as far as P8, P9 and P1 do not cover it: T1 parallel prewrite, T2 the rollback
 // record, T3 short values, T4 point reads.
 var addedClauses = []clause{
-	{"T1 I4", "a failed batch rolls all back", failedBatchRollsBack},
+	{"T1 I4", "when a batch fails, all batches are rolled back", failedBatchRollsBack},
 	{"T1", "prewrites of different groups run at the same time", prewritesRunTogether},
-	{"T2 I5", "a rollback leaves a record", latePrimaryIsStopped},
+	{"T2 I5", "a rollback leaves a record of its own", latePrimaryIsStopped},
 	{"T4 I14", "a snapshot that another transaction left hides no commit",
 		leftSnapshotHidesNothing},
 	{"T4 I14", "a point read without a timestamp sees what was acknowledged", pointReadIsNewest},
-	{"T4", "it draws no timestamp", pointReadDrawsNothing},
-	{"T3 I7", "a short value takes no look-up of its own", shortValueIsInlined},
+	{"T4", "a point read without a timestamp draws none", pointReadDrawsNothing},
+	{"T3 I7", "a short value is read without another look-up", shortValueIsInlined},
 }
 
 // ordered is an engine in two groups on which the prewrite of z arrives after that of a.

@@ -8,13 +8,15 @@ import (
 // P8: a commit with a calculated timestamp. T5 is its condition, max(start_ts, max_read_ts) <
 // commit_ts ≤ now.
 var asyncClauses = []clause{
-	{"P8 T5 I12", "the timestamp is above every earlier read", asyncIsAboveReads},
-	{"P8 I12", "it is set under locks that readers see", asyncLockIsSeen},
-	{"P8 I12", "it is the highest of all locks'", asyncIsAtItsHighest},
-	{"P8 I12", "a resolver asks the secondaries too", halfAsyncIsNothing},
-	{"P8 I12", "a missing lock is no commit", halfAsyncIsNothing},
-	{"P8 I12", "a missing lock is barred before anything is rolled back", missingLockIsBarred},
-	{"T5 I12", "the timestamp is not above the present", asyncIsSeenAtOnce},
+	{"P8 T5 I12", "an async commit's timestamp is above every earlier read", asyncIsAboveReads},
+	{"P8 I12", "an async commit's timestamp is drawn under locks that readers see",
+		asyncLockIsSeen},
+	{"P8 I12", "an async commit's timestamp is the highest of its locks'", asyncIsAtItsHighest},
+	{"P8 I12", "a resolver asks the secondaries of an async commit too", halfAsyncIsNothing},
+	{"P8 I12", "a transaction with a missing async lock is not committed", halfAsyncIsNothing},
+	{"P8 I12", "a missing async lock is prevented before any other lock is rolled back",
+		missingLockIsBarred},
+	{"T5 I12", "an async commit's timestamp is not above the present", asyncIsSeenAtOnce},
 }
 
 var async = txn.Options{Protocol: txn.Async, BatchKeys: 1}

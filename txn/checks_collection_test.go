@@ -12,11 +12,13 @@ import (
 var collectionClauses = []clause{
 	{"P16 I6", "locks below the safepoint are settled first", locksAreSettledFirst},
 	{"P16 I6", "the newest version at or below the safepoint stays", newestVersionStays},
-	{"P16 I6", "unless it is a removal, which goes with all that it hides", removedStaysRemoved},
+	{"P16 I6", "a removal that is the newest version goes with all that it hides",
+		removedStaysRemoved},
 	{"P16 I6", "a reader below the safepoint is refused", readerBelowIsRefused},
 	{"P16 I6", "a running transaction holds the safepoint", runningTransactionHolds},
 	{"P16 I25", "a dropped span stays while it may be read", droppedSpanStaysForReaders},
-	{"P16 I25", "what lands late in a dropped span is deleted too", droppedSpanIsLookedAtAgain},
+	{"P16 I25", "what is written late in a dropped span is deleted too",
+		droppedSpanIsLookedAtAgain},
 	{"P16 I25", "a transaction that has read in a dropped span comes before the drop",
 		droppedSpanWasRead},
 }

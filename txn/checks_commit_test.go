@@ -13,12 +13,13 @@ import (
 
 // P9, P14 and P15: one phase or two, the order of timestamps, unknown results.
 var onePhaseClauses = []clause{
-	{"P9 T6 I8", "what is not one update takes two phases", groupsTakeTwoPhases},
-	{"P9 I15", "a retry of two phases stays two-phase", retryStaysTwoPhase},
-	{"P9 I15", "one phase whose answer was lost is barred, or found", lostUpdateIsBarred},
+	{"P9 T6 I8", "a commit of several updates takes two phases", groupsTakeTwoPhases},
+	{"P9 I15", "a retry of a commit in two phases takes two phases", retryStaysTwoPhase},
+	{"P9 I15", "a commit in one phase whose result was lost is found, or prevented",
+		lostUpdateIsBarred},
 	{"P14 I2", "commit_ts is drawn after every prewrite", commitTSIsDrawnLast},
-	{"P15 I4", "no answer is an unknown result", noAnswerIsAmbiguous},
-	{"T6 I2", "no lock becomes visible in one phase", onePhaseLeavesNoLock},
+	{"P15 I4", "a lost result is reported as unknown", noAnswerIsAmbiguous},
+	{"T6 I2", "a commit in one phase shows no lock", onePhaseLeavesNoLock},
 	{"T6 I2", "a reader above a commit in one phase does not miss it", onePhaseIsSeen},
 }
 
@@ -152,11 +153,11 @@ func (l *lockCounter) Update(ctx context.Context, rows [][]byte, step kv.Step) e
 var kindClauses = []clause{
 	{"P10 I16", "an insert looks through rollback records", insertLooksThroughRollbacks},
 	{"P10 I16", "an insert looks through records of kind lock", insertLooksThroughLocks},
-	{"P10 I16", "an insert over an undone streamed write looks for a value",
+	{"P10 I16", "an insert over an undone streamed write looks for an older value",
 		insertLooksBelowItsOwnLock},
 	{"P11 I16", "readers skip records of kind lock", undoneWriteIsNone},
 	{"P11 I16", "conflict checks see records of kind lock", lockedKeyConflicts},
-	{"I13", "a transaction that others rolled back does not read on", deadDoNotRead},
+	{"I13", "a streaming transaction that was rolled back by others reads no more", deadDoNotRead},
 	{"I13", "a savepoint takes back what was streamed out", undoneWriteIsNone},
 }
 

@@ -19,8 +19,8 @@ import (
 var doubtClauses = []clause{
 	{"I2", "a reader of a secondary waits until the commit point is durable",
 		secondaryAwaitsTheSync},
-	{"I2", "a write conflict is reported once the write is durable", conflictAwaitsTheSync},
-	{"I2", "a commit whose answer was lost is waited for", lateCommitIsAwaited},
+	{"I2", "a write conflict is reported once the other write is durable", conflictAwaitsTheSync},
+	{"I2", "readers wait for a commit whose result was lost", lateCommitIsAwaited},
 }
 
 // held is an engine on which durable updates are visible, and return when they are let go.

@@ -7,9 +7,11 @@ import (
 // I21: a coordinator that knows its locks to be as it wrote them does not read them again, and does
 // as soon as somebody else has been at one.
 var knownClauses = []clause{
-	{"I21 I4", "a lock that another settled is not settled again", settledLockIsLookedAt},
-	{"I21 I4", "nor that of an async commit", settledAsyncLockIsLookedAt},
-	{"I21 I5", "a primary that another rolled back is not committed", expiredPrimaryIsLookedAt},
+	{"I21 I4", "a lock that a resolver has settled is not settled again", settledLockIsLookedAt},
+	{"I21 I4", "a lock of an async commit that a resolver has settled is not settled again",
+		settledAsyncLockIsLookedAt},
+	{"I21 I5", "a primary that a resolver has rolled back is not committed",
+		expiredPrimaryIsLookedAt},
 }
 
 func settledLockIsLookedAt(sc *scene) { lockPassesOn(sc, txn.AfterCommitPoint, txn.Options{}) }

@@ -15,9 +15,10 @@ var livenessClauses = []clause{
 	{"P6 I5", "a long commit extends its lock", longCommitLives},
 	{"P6 I5", "a heartbeat does not revive an expired lock", deadStayDead},
 	{"P7 I5", "a reader pushes a running writer and does not wait", readerDoesNotWait},
-	{"P7 I24", "a commit below a push draws again", pushedCommitIsAbove},
-	{"P7 I2", "also when its primary was pushed", pushedCommitElsewhereIsAbove},
-	{"P6 I24", "whatever the clock does, a running transaction is not expired", leapDoesNotKill},
+	{"P7 I24", "a commit whose timestamp a reader has pushed draws another", pushedCommitIsAbove},
+	{"P7 I2", "a commit whose primary a resolver has pushed draws another timestamp",
+		pushedCommitElsewhereIsAbove},
+	{"P6 I24", "a running transaction does not expire, whatever the clock does", leapDoesNotKill},
 }
 
 func oracleTimeJudges(sc *scene) {

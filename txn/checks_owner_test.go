@@ -13,9 +13,10 @@ import (
 // all.
 var ownerClauses = []clause{
 	{"P6 I19", "a lock whose owner has ended is not waited for", deadOwnerIsNotAwaited},
-	{"P6 I19", "a lock whose owner is alive is", livingOwnerIsAwaited},
+	{"P6 I19", "a lock whose owner is alive is waited for", livingOwnerIsAwaited},
 	{"P16 I20", "a reader that outlived its lease is refused", lapsedReaderIsRefused},
-	{"P16 I20", "and so is its write", lapsedWriterIsRefused},
+	{"P16 I20", "a write of a transaction that outlived its lease is refused",
+		lapsedWriterIsRefused},
 	{"P16 I20", "a running transaction of another process holds the safepoint",
 		othersHoldTheSafepoint},
 }

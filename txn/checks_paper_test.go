@@ -13,19 +13,21 @@ import (
 
 // What the paper itself says: the protocol (§2.2), the oracle (§2.3), batching (§2.5).
 var paperClauses = []clause{
-	{"§2.2 I3", "a prewrite refuses what was written since", updateIsNotLost},
-	{"§2.2 I3", "a prewrite refuses what another has locked", lockIsNotOverwritten},
-	{"§2.2 I2", "a reader settles a lock below it before it answers", leftLockIsSettled},
+	{"§2.2 I3", "a prewrite refuses a key that was written since it was read", updateIsNotLost},
+	{"§2.2 I3", "a prewrite refuses a key that another transaction has locked",
+		lockIsNotOverwritten},
+	{"§2.2 I2", "a reader settles a lock below its timestamp before it returns", leftLockIsSettled},
 	{"§2.2 I4", "a committed primary's secondaries roll forward", leftLockIsSettled},
 	{"§2.2 I4", "locks survive the process that wrote them", lockIsFoundAtOpen},
 	{"§2.2 I4", "an acknowledged commit survives a crash", commitSurvivesACrash},
-	{"§2.3 I1", "the oracle goes on above what it gave before a restart", oracleRemembers},
-	{"§2.3 I1", "the oracle goes on when the clock steps back", oracleNeverStepsBack},
+	{"§2.3 I1", "after a restart the oracle's timestamps are above the earlier ones",
+		oracleRemembers},
+	{"§2.3 I1", "the oracle's timestamps rise when the clock steps back", oracleNeverStepsBack},
 	{"§2.3 I1", "the oracle serves from memory", oracleServesFromMemory},
-	{"§2.5 I7", "mutations of a group travel together", prewritesTravelTogether},
-	{"§2.5 I7", "reads of several keys travel together", readsTravelTogether},
-	{"I10", "of two that read what the other writes, one fails", noWriteSkewAlone},
-	{"I10", "on a shared engine, what was read is still true", noWriteSkewShared},
+	{"§2.5 I7", "mutations of a group are prewritten in one update", prewritesTravelTogether},
+	{"§2.5 I7", "reads of several keys use one snapshot", readsTravelTogether},
+	{"I10", "of two transactions that read what the other writes, one fails", noWriteSkewAlone},
+	{"I10", "on a shared engine, what was read is validated at commit", noWriteSkewShared},
 }
 
 func updateIsNotLost(sc *scene) {

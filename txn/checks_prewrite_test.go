@@ -20,7 +20,7 @@ var prewriteClauses = []clause{
 	{"P3 I15", "a prewrite may be repeated after the commit", prewriteAfterCommit},
 	{"P3 I15", "a commit may be repeated", lostCommitIsRepeated},
 	{"P3 I15", "a commit fails when it was rolled back", commitAfterRollback},
-	{"P3 I15", "a rollback of a committed transaction answers so", rollbackAfterCommit},
+	{"P3 I15", "a rollback of a committed transaction fails as committed", rollbackAfterCommit},
 }
 
 // latePrimaryIsStopped: the primary's prewrite comes after a resolver has given the transaction up
@@ -145,8 +145,9 @@ func rollbackAfterCommit(sc *scene) {
 var absenceClauses = []clause{
 	{"P4 I5", "an absent primary is waited for until the time to live is over",
 		slowPrimaryIsWaitedFor},
-	{"P4 I5", "then its rollback is written", latePrimaryIsStopped},
-	{"P4 I4", "before a secondary is touched", primaryDecidesFirst},
+	{"P4 I5", "when the time to live of an absent primary is over, its rollback is written",
+		latePrimaryIsStopped},
+	{"P4 I4", "the primary is rolled back before a secondary is touched", primaryDecidesFirst},
 	{"P5 I4", "the primary is a key that is written", primaryIsWritten},
 }
 

@@ -13,16 +13,17 @@ import (
 // P12 and P13: row locks. Latches, the rest of P13, are package pebblekv's.
 var rowLockClauses = []clause{
 	{"P12 I9", "READ COMMITTED reads again after a wait", waiterReadsAgain},
-	{"P12 I9", "it takes the lock first and looks then", waiterReadsAgain},
-	{"P12 I9", "it does not go on with what it has read", waiterReadsAgain},
-	{"P12 I11", "it reads what was committed before its new timestamp", laterStatementSeesMore},
+	{"P12 I9", "READ COMMITTED takes the lock first and checks for writes then", waiterReadsAgain},
+	{"P12 I9", "READ COMMITTED does not use what it read before the wait", waiterReadsAgain},
+	{"P12 I11", "READ COMMITTED reads what was committed before its new timestamp",
+		laterStatementSeesMore},
 	{"P12 I9", "REPEATABLE READ fails after a wait", waiterFails},
-	{"P12 I11", "a write rests on the version that it was read from",
+	{"P12 I11", "a write is checked against the timestamp at which it was read",
 		laterStatementProtectsNothing},
 	{"P12 I9", "row locks end with their transaction", locksEndWithTheirTransaction},
 	{"P12 I9", "row locks are held until the writes are visible", locksAreHeldToTheEnd},
-	{"P12 I9", "a commit steals no locked row", lockedRowIsNotStolen},
-	{"P13 I17", "a commit that has locks waits for younger ones only", youngerGivesIn},
+	{"P12 I9", "a commit writes no row that another owner has locked", lockedRowIsNotStolen},
+	{"P13 I17", "a commit that has locks waits for younger transactions only", youngerGivesIn},
 	{"P13 I17", "deadlocks are detected, not waited out", deadlockIsDetected},
 }
 

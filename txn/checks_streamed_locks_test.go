@@ -10,7 +10,8 @@ import (
 
 // P12 of large transactions, which give row locks back.
 var streamedLockClauses = []clause{
-	{"P12 I13", "a row lock is given back for a lock in the store only", streamedLocksStand},
+	{"P12 I13", "a row lock is given back only for a lock of the key in the store",
+		streamedLocksStand},
 	{"P12 I13", "a transaction that waits for a streamed key does not keep its owner from it",
 		streamedKeyStaysItsOwn},
 }

@@ -15,9 +15,9 @@ import (
 // I10: what a serializable transaction has read is validated, on a store that several processes
 // share.
 var validationClauses = []clause{
-	{"I5", "a commit that validates for long does not expire", validatorLives},
-	{"I5", "also while it validates one span", validatorOfOneSpanLives},
-	{"I10", "readers do not keep a commit from its end", readersDoNotStarveACommit},
+	{"I5", "a commit that validates many spans does not expire", validatorLives},
+	{"I5", "a commit that validates one long span does not expire", validatorOfOneSpanLives},
+	{"I10", "readers do not push a commit for ever", readersDoNotStarveACommit},
 }
 
 // probed is a shared engine that calls functions while a commit validates.

@@ -16,7 +16,7 @@ import (
 
 // Waits in a store that several processes share: their order, and cycles of all kinds of them.
 var sharedWaitClauses = []clause{
-	{"P12 I22", "a process that hands a row on to itself keeps no other one out",
+	{"P12 I22", "a process whose transactions hand a row on keeps no other one out",
 		queuedRowIsNotTaken},
 	{"P13 I17", "a cycle is found whatever its waits in the store are for",
 		cycleThroughACommitIsDetected},

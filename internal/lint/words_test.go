@@ -12,21 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wordsPending lists packages whose comments and names still use forbidden words, "/..." for all
-// below one. It only shrinks: the test demands that a package that is clean leaves it.
-var wordsPending = []string{}
-
-// pending returns the entry of wordsPending that a package falls under, or "".
-func pending(dir string) string {
-	for _, entry := range wordsPending {
-		prefix, all := strings.CutSuffix(entry, "/...")
-		if dir == prefix || all && strings.HasPrefix(dir, prefix+"/") {
-			return entry
-		}
-	}
-	return ""
-}
-
 // forbidden lists words that comments do not use, each with what to write instead. There is one
 // word per thing, a function reports or returns, and a process, a lock or a transaction is not a
 // person.
@@ -62,7 +47,6 @@ var forbiddenNames = regexp.MustCompile(
 	`(?i)stranger|whoever|circle|cellar|secondLook|^told$|^tells?[A-Z]|^tell$`)
 
 func TestWordsOfCodeAndComments(t *testing.T) {
-	dirty := map[string]bool{}
 	fset := token.NewFileSet()
 	for _, f := range files(t, ".go") {
 		dir := path.Dir(f.path)
@@ -73,10 +57,6 @@ func TestWordsOfCodeAndComments(t *testing.T) {
 			parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		complain := func(pos token.Pos, found, instead string) {
-			if entry := pending(dir); entry != "" {
-				dirty[entry] = true
-				return
-			}
 			t.Errorf("%s: %q; say: %s", fset.Position(pos), found, instead)
 		}
 		for _, group := range tree.Comments {
@@ -90,11 +70,6 @@ func TestWordsOfCodeAndComments(t *testing.T) {
 			}
 			return true
 		})
-	}
-	for _, entry := range wordsPending {
-		if !dirty[entry] {
-			t.Errorf("%s uses no forbidden word any more: take it out of wordsPending", entry)
-		}
 	}
 }
 
