@@ -23,7 +23,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	t.dropSnapshot()
 	err := t.commit(ctx)
 	t.committed(err)
-	if err == nil {
+	if err == nil || errors.Is(err, ErrAmbiguous) {
 		t.wakeObservers()
 	}
 	if errors.Is(err, ErrAbandoned) {

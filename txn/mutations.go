@@ -43,7 +43,10 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 				}
 				return true
 			}
-			m.Value, m.Notes, m.OwnOnly = nil, nil, len(m.Older) == 0
+			m.Value, m.OwnOnly = nil, len(m.Older) == 0
+			if m.OwnOnly {
+				m.Notes = nil // else an older write may come back, and with it what it noted
+			}
 		}
 		at := len(rows)
 		rows = mvcc.AppendRow(rows, w.key)

@@ -41,12 +41,13 @@ func (t *Txn) RunFor(from tso.Timestamp, generation uint32) {
 // wokenKeys bounds how many keys of one commit are passed on one by one.
 const wokenKeys = 1024
 
-// OnNotified calls f after each commit of this Store that has left notifications, with the observer
-// and the keys, or with nil keys when they are too many: they are found in the store then. f must
-// not block, and keeps nothing of what it gets. It is set once, before the first transaction.
+// OnNotified calls f after each commit of this Store that has left notifications, or has perhaps,
+// with the observer and the keys, or with nil keys when they are too many: they are found in the
+// store then. f must not block, and keeps nothing of what it gets. It is set once, before the first
+// transaction.
 func (s *Store) OnNotified(f func(observer uint32, keys [][]byte)) { s.notified = f }
 
-// wakeObservers follows a commit.
+// wakeObservers follows a commit, also one of which the result is unknown.
 func (t *Txn) wakeObservers() {
 	if !t.buf.noted.some || t.s.notified == nil {
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -148,6 +149,47 @@ func TestASavepointTakesNotificationsBack(t *testing.T) {
 	for _, key := range []string{"a", "b", "gone"} {
 		require.Empty(t, notified(t, s, key), key)
 	}
+}
+
+// TestASavepointBringsANotificationBack: the delete and the insert before it are streamed out
+// together, and the savepoint between them takes only the delete back.
+func TestASavepointBringsANotificationBack(t *testing.T) {
+	ctx := context.Background()
+	s := newStore(t, txn.Options{StreamBytes: 16 << 10})
+	tx := begin(t, s)
+	tx.Notify([]byte("a"), 1, nil)
+	require.NoError(t, tx.Insert([]byte("a"), []byte("1")))
+	sp := tx.Savepoint()
+	require.NoError(t, tx.Delete([]byte("a")))
+	require.NoError(t, tx.Set([]byte("b"), make([]byte, 20<<10)))
+	require.True(t, tx.Streams())
+	tx.RollbackTo(sp)
+	require.NoError(t, tx.Commit(ctx))
+	value, err := s.Get(ctx, []byte("a"))
+	require.NoError(t, err)
+	require.Equal(t, "1", string(value))
+	require.Equal(t, []string{"1:none:stamped"}, notified(t, s, "a"))
+}
+
+// TestACommitOfUnknownResultWakesObservers: it is there, perhaps, and nobody else tells.
+func TestACommitOfUnknownResultWakesObservers(t *testing.T) {
+	ctx := context.Background()
+	e := kvtest.NewFault(memkv.New(memkv.Options{}))
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	woken := 0
+	s.OnNotified(func(_ uint32, keys [][]byte) { woken += len(keys) })
+	tx := begin(t, s)
+	tx.Notify([]byte("a"), 1, nil)
+	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+	e.Plan(kvtest.FaultPlan{At: 2, Times: 1000, Applied: true})
+	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAmbiguous)
+	e.Plan(kvtest.FaultPlan{})
+	require.Equal(t, 1, woken)
+	value, err := s.Get(ctx, []byte("a"))
+	require.NoError(t, err)
+	require.Equal(t, "1", string(value))
 }
 
 func TestAStreamedWriteKeepsWhatItFound(t *testing.T) {
