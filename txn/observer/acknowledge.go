@@ -16,22 +16,34 @@ func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
 	if err == nil && c.letter {
 		err = t.Delete(o.stateKey(stateLetter, c.Key))
 	}
-	if err == nil && c.Value == nil {
+	switch {
+	case err != nil:
+	case c.Value == nil:
 		err = t.Set(o.stateKey(stateGone, c.Key), at)
+	case c.Previous != 0 && c.Old == nil:
+		// The last run saw the row gone, and its clean-up has perhaps left the mark.
+		err = t.Delete(o.stateKey(stateGone, c.Key))
 	}
 	return err
 }
 
 // CleanStale removes, after Look has found nothing to run on, the notifications of what is
-// acknowledged, and those of a backfill on a row on which the observer has run. Those of a dead
-// letter stay.
+// acknowledged, and those of a backfill on a row on which the observer has run or which is gone.
+// Those of a dead letter stay. Of a row that was gone at the last run it removes the
+// acknowledgement too: the clean-up of that run has failed.
 func (o *Target) CleanStale(ctx context.Context, s *txn.Store, c *Change) error {
 	upTo := c.At
 	if c.letter {
 		upTo = c.Previous
 	}
-	return s.Acknowledge(ctx, c.Key, o.ID, upTo)
+	if err := s.Acknowledge(ctx, c.Key, o.ID, upTo); err != nil || !c.forgotten() {
+		return err
+	}
+	return o.forget(ctx, s, &Change{Key: c.Key, At: c.Previous})
 }
+
+// forgotten reports whether nothing but the acknowledgement of a row that is gone is left.
+func (c *Change) forgotten() bool { return c.Value == nil && c.Previous != 0 && !c.letter }
 
 // Clean follows the commit of a run, and removes what it has dealt with: its notifications, and of
 // a row that is gone the acknowledgement. It may be repeated, by any process, at any time later.
@@ -42,28 +54,31 @@ func (o *Target) Clean(ctx context.Context, s *txn.Store, c *Change) error {
 	return o.forget(ctx, s, c)
 }
 
-// forget removes the acknowledgement of a row that was gone, unless there was another run since.
-// The notifications that it covers are removed already, and not after it, for the log keeps the
-// order.
+// forget removes the acknowledgement of a row that was gone and the mark that leads to it, unless
+// there was another run since: then both are of that one. The notifications that it covers are
+// removed already, and not after it, for the log keeps the order.
 func (o *Target) forget(ctx context.Context, s *txn.Store, c *Change) (err error) {
 	t, err := s.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
-	at, err := o.acknowledged(ctx, t, c.Key)
-	if err != nil {
-		return err
-	}
-	if at == c.At {
-		if err := t.Delete(o.stateKey(stateAck, c.Key)); err != nil {
+	for _, kind := range []byte{stateAck, stateGone} {
+		key := o.stateKey(kind, c.Key)
+		at, err := timestampAt(ctx, t, key)
+		if err == nil && at == c.At {
+			err = t.Delete(key)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err := t.Delete(o.stateKey(stateGone, c.Key)); err != nil {
-		return err
+	err = t.Commit(ctx)
+	var conflict *txn.WriteConflictError
+	if errors.As(err, &conflict) {
+		return nil // another run, or its clean-up, has just dealt with both
 	}
-	return t.Commit(ctx)
+	return err
 }
 
 // gone lists the rows that were gone in a run whose clean-up did not get to its end.

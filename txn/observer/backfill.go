@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -28,7 +29,7 @@ func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte,
 	}
 	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
 	from, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
-	if err != nil || from == nil {
+	if err != nil || len(from) == 0 {
 		return nil, true, err
 	}
 	span := kv.Span{Start: append([]byte{}, from...), End: o.Rows.End}
@@ -40,12 +41,7 @@ func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte,
 	if err := s.Announce(ctx, keys, o.ID); err != nil {
 		return nil, false, err
 	}
-	if next == nil {
-		err = t.Delete(o.stateKey(stateBackfill, nil))
-	} else {
-		err = t.Set(o.stateKey(stateBackfill, nil), next)
-	}
-	if err != nil {
+	if err := t.Set(o.stateKey(stateBackfill, nil), next); err != nil {
 		return nil, false, err
 	}
 	return keys, next == nil, t.Commit(ctx)
@@ -59,8 +55,9 @@ func (o *Target) unseen(ctx context.Context, t *txn.Txn, span kv.Span) (keys [][
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
+	most := cmp.Or(o.backfillRows, backfillRows)
 	for n := 0; it.Next(); n++ {
-		if n == backfillRows {
+		if n == most {
 			return keys, append([]byte{}, it.Key()...), nil
 		}
 		key := append([]byte{}, it.Key()...)

@@ -31,9 +31,10 @@
 //
 //	01 row key   acknowledgement: snapshot timestamp of the last run, 8 bytes
 //	02 row key   dead letter: the run that was given up, and why
-//	03           backfill: the row key from which on rows are to be announced
+//	03           backfill: the row key from which on rows are to be announced, empty when all are
 //	04 row key   the row is gone, and its acknowledgement is to be removed
 //
 // Simple on purpose: a row is taken by one worker of a process at a time. Processes that share a
-// store would run the same row twice, and one of the runs would fail at its commit.
+// store run the same row twice, and one of the runs fails at its commit. What another process has
+// committed and left is found by a pool that starts, and not by one that runs already.
 package observer

@@ -12,16 +12,10 @@ import (
 // errFull ends a scan.
 var errFull = errors.New("the queue is full")
 
-// feedPause is how long the feeder waits after an error of the store.
-const feedPause = time.Second
-
 // feed brings rows into the queue that no commit of this process has woken it for: at first what a
 // crash, or a time without workers, has left, and the rows of a backfill, and later what did not
-// fit.
+// fit. Once that is done it removes what runs before a crash have left.
 func (p *Pool) feed() {
-	if err := p.opts.Target.CleanUp(p.ctx, p.s); err != nil {
-		p.failedToFeed(err)
-	}
 	var from []byte // where a scan goes on; nil: none has begun
 	for p.awaitRoom(from != nil) {
 		next, err := p.fill(from)
@@ -37,28 +31,44 @@ func (p *Pool) feed() {
 func (p *Pool) awaitRoom(scanning bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	idle := func() bool { return !scanning && !p.rescan && !p.filling }
-	for !p.stopped && (idle() || len(p.rows) > rowsMax/2) {
+	idle := func() bool { return !scanning && !p.rescan && !p.filling && !p.cleaning }
+	for !p.stopped && (idle() || len(p.rows) > p.opts.rowsMax/2) {
 		p.room.Wait()
 	}
 	return !p.stopped
 }
 
-// fill scans for notifications from a key on, or else announces the next rows of a backfill. It
-// returns where the scan goes on, nil at its end.
+// fill scans for notifications from a key on, or else announces the next rows of a backfill, or
+// else cleans up. It returns where the scan goes on, nil at its end.
 func (p *Pool) fill(from []byte) (next []byte, err error) {
 	p.mu.Lock()
 	if from == nil && p.rescan {
 		// What is notified from now on is seen, or asks for another scan.
-		from, p.rescan = p.opts.Target.Rows.Start, false
+		from, p.rescan, p.scanning = p.opts.Target.Rows.Start, false, true
 	}
+	filling := p.filling
 	p.mu.Unlock()
-	if from != nil {
+	switch {
+	case from != nil:
 		return p.scan(from)
+	case filling:
+		return nil, p.fillBack()
 	}
+	if err := p.opts.Target.CleanUp(p.ctx, p.s); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cleaning = false
+	p.progress()
+	return nil, nil
+}
+
+// fillBack announces the next rows of a backfill.
+func (p *Pool) fillBack() error {
 	keys, done, err := p.opts.Target.BackfillStep(p.ctx, p.s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.mu.Lock()
 	if done {
@@ -69,7 +79,7 @@ func (p *Pool) fill(from []byte) (next []byte, err error) {
 	if len(keys) > 0 {
 		p.Wake(keys)
 	}
-	return nil, nil
+	return nil
 }
 
 // scan adds the rows of notifications to the queue until it is full.
@@ -82,19 +92,22 @@ func (p *Pool) scan(from []byte) (next []byte, err error) {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.rows[string(key)] == nil && !p.add(string(key)) {
+		// A row that runs may have a snapshot from before this notification, and runs again.
+		if !p.add(string(key)) {
 			next = bytes.Clone(key)
 			return errFull
 		}
 		return nil
 	})
-	switch {
-	case errors.Is(err, errFull):
+	if errors.Is(err, errFull) {
 		return next, nil
-	case err != nil:
-		p.mu.Lock()
-		p.rescan = true
-		p.mu.Unlock()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rescan = p.rescan || err != nil
+	if err == nil {
+		p.scanning = false
+		p.progress()
 	}
 	return nil, err
 }
@@ -107,6 +120,6 @@ func (p *Pool) failedToFeed(err error) {
 	p.opts.Failed(nil, err, 0, false)
 	select {
 	case <-p.ctx.Done():
-	case <-time.After(feedPause):
+	case <-time.After(p.opts.feedPause):
 	}
 }

@@ -64,18 +64,41 @@ func (o *Target) letter(ctx context.Context, t *txn.Txn, key []byte) (*DeadLette
 // errorMax bounds what a dead letter keeps of an error, in bytes.
 const errorMax = 4 << 10
 
-// GiveUp writes a dead letter.
+// ErrSuperseded is the failure of GiveUp when a run of the row has committed meanwhile.
+var ErrSuperseded = errors.New("observer: another run has acknowledged the change")
+
+// GiveUp writes a dead letter, or fails with ErrSuperseded, or with *txn.WriteConflictError beside
+// a run that commits now.
 func (o *Target) GiveUp(ctx context.Context, s *txn.Store, l *DeadLetter) (err error) {
 	t, err := s.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	at, err := o.acknowledged(ctx, t, l.Key)
+	switch {
+	case err != nil:
+		return err
+	case at >= l.At:
+		return ErrSuperseded
+	}
+	if err := o.touch(t, l.Key, at); err != nil {
+		return err
+	}
 	l.Err = l.Err[:min(len(l.Err), errorMax)]
 	if err := t.Set(o.stateKey(stateLetter, l.Key), l.appendTo(nil)); err != nil {
 		return err
 	}
 	return t.Commit(ctx)
+}
+
+// touch writes an acknowledgement as it is, so that no run of the row commits beside the
+// transaction.
+func (o *Target) touch(t *txn.Txn, key []byte, at tso.Timestamp) error {
+	if at == 0 {
+		return t.Delete(o.stateKey(stateAck, key))
+	}
+	return t.Set(o.stateKey(stateAck, key), binary.BigEndian.AppendUint64(nil, uint64(at)))
 }
 
 // Retry takes back that an observer was given up for a row: its changes are pending again once t
@@ -95,8 +118,20 @@ func (o *Target) Drop(ctx context.Context, t *txn.Txn, key []byte) (found bool, 
 	if err != nil || l == nil {
 		return false, err
 	}
-	at := binary.BigEndian.AppendUint64(nil, uint64(l.At))
-	if err := t.Set(o.stateKey(stateAck, key), at); err != nil {
+	at, err := o.acknowledged(ctx, t, key)
+	if err != nil {
+		return true, err
+	}
+	at = max(at, l.At)
+	row, err := t.Get(ctx, key)
+	if err == nil {
+		err = o.touch(t, key, at)
+	}
+	if err == nil && row == nil { // what is kept of it goes as after a run
+		err = t.Set(o.stateKey(stateGone, key),
+			binary.BigEndian.AppendUint64(nil, uint64(at)))
+	}
+	if err != nil {
 		return true, err
 	}
 	return true, t.Delete(o.stateKey(stateLetter, key))

@@ -16,6 +16,8 @@ type Target struct {
 	ID    uint32
 	Rows  kv.Span // the keys that it observes
 	State []byte  // begins the keys of its own state
+
+	backfillRows int // tests lower it; 0 means backfillRows
 }
 
 const (
@@ -49,15 +51,17 @@ const (
 
 // Change is what an observer runs on: a row with all changes in (Previous, At].
 type Change struct {
-	Key        []byte
-	Value      []byte        // as it is; nil: the row is gone
-	Old        []byte        // as it was before the first of the changes; nil: there was none
+	Key   []byte
+	Value []byte // as it is; nil: the row is gone
+	// Old is the row as it was before the first of the changes. It is nil if there was none, and if
+	// the observer has a backfill and has never run on the row.
+	Old        []byte
 	At         tso.Timestamp // snapshot timestamp of the run
 	Previous   tso.Timestamp // of the last run that committed; zero: there was none
 	Origin     tso.Timestamp // lowest commit_ts of the changes from outside that led here
 	Generation uint32        // lowest number of runs in between
 
-	// Stale: there are notifications of what is acknowledged, which Clean removes.
+	// Stale: there is something left of what is acknowledged, which CleanStale removes.
 	Stale bool
 
 	letter bool // there is a dead letter of the row
@@ -92,7 +96,26 @@ func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 	case !settled:
 		return c, Later, nil
 	}
-	return c, c.collapse(all, since), nil
+	found = c.collapse(all, since)
+	if found != Pending {
+		c.Stale = c.Stale || c.forgotten()
+		return c, found, nil
+	}
+	return c, found, o.hideOld(ctx, t, &c)
+}
+
+// hideOld takes the old value away that an observer with a backfill has not run on: until a first
+// run the row is new to it, wherever the backfill is, and also when the row is gone before that
+// comes to it.
+func (o *Target) hideOld(ctx context.Context, t *txn.Txn, c *Change) error {
+	if c.Previous != 0 || c.Old == nil {
+		return nil
+	}
+	position, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
+	if position != nil {
+		c.Old = nil
+	}
+	return err
 }
 
 // collapse makes one change of the notifications above the acknowledgement. Up to since the
@@ -106,7 +129,7 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp) Found {
 			newer = true
 			continue
 		}
-		if n.CommitTS <= c.Previous || announced(n) && c.Previous != 0 {
+		if n.CommitTS <= c.Previous || announced(n) && (c.Previous != 0 || c.Value == nil) {
 			c.Stale = true
 			continue
 		}
@@ -139,7 +162,12 @@ func announced(n *txn.Notification) bool { return n.StartTS == n.CommitTS }
 
 // acknowledged returns the snapshot timestamp of the last run on a row, zero without one.
 func (o *Target) acknowledged(ctx context.Context, t *txn.Txn, key []byte) (tso.Timestamp, error) {
-	value, err := t.Get(ctx, o.stateKey(stateAck, key))
+	return timestampAt(ctx, t, o.stateKey(stateAck, key))
+}
+
+// timestampAt returns the timestamp that is the value of a key, zero without one.
+func timestampAt(ctx context.Context, t *txn.Txn, key []byte) (tso.Timestamp, error) {
+	value, err := t.Get(ctx, key)
 	if err != nil || value == nil {
 		return 0, err
 	}

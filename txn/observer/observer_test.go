@@ -27,8 +27,8 @@ var target = observer.Target{ID: 7, Rows: kv.Span{Start: []byte("a/"), End: []by
 type site struct {
 	t     *testing.T
 	s     *txn.Store
-	fail  func(key string) error // before a run
-	again func(c observer.Change)
+	fail  func(ctx context.Context, key string) error // what the function does
+	again func(c observer.Change)                     // after a run has committed
 
 	mu       sync.Mutex
 	failures []string
@@ -37,7 +37,7 @@ type site struct {
 func open(t *testing.T, e kv.Engine, opts txn.Options) *site {
 	s, err := txn.Open(ctx, e, opts)
 	require.NoError(t, err)
-	return &site{t: t, s: s, fail: func(string) error { return nil }}
+	return &site{t: t, s: s, fail: func(context.Context, string) error { return nil }}
 }
 
 func (x *site) options() observer.Options {
@@ -50,8 +50,10 @@ func (x *site) options() observer.Options {
 		}}
 }
 
-func (x *site) start() *observer.Pool {
-	p := observer.Start(x.s, x.options())
+func (x *site) start() *observer.Pool { return x.startWith(x.options()) }
+
+func (x *site) startWith(opts observer.Options) *observer.Pool {
+	p := observer.Start(x.s, opts)
 	x.s.OnNotified(func(id uint32, keys [][]byte) {
 		if id == target.ID || id == 0 {
 			p.Wake(keys)
@@ -74,7 +76,7 @@ func (x *site) run(ctx context.Context, key []byte) (res observer.Result) {
 		}
 		return res
 	}
-	if res.Err = x.fail(string(key)); res.Err != nil {
+	if res.Err = x.fail(ctx, string(key)); res.Err != nil {
 		return res
 	}
 	record := fmt.Sprintf("%d %d %s>%s", c.Previous, c.At, text(c.Old), text(c.Value))
@@ -117,21 +119,29 @@ func (x *site) change(key, value string) tso.Timestamp {
 	return t.CommitTS()
 }
 
-// settle waits until no row of the observer has a notification but those of dead letters.
+// settle waits until the pool has nothing left to do. Then no row of the observer has a
+// notification but those of dead letters.
 func (x *site) settle(p *observer.Pool, left int) {
-	for {
-		ch := p.Settled()
-		rows := map[string]bool{}
-		require.NoError(x.t, x.s.Notifications(ctx, target.Rows,
-			func(key []byte, _ *txn.Notification) error {
-				rows[string(key)] = true
-				return nil
-			}))
-		if st := p.Stats(); len(rows) == left && st.Queued+st.Running == 0 && !st.Backfill {
-			return
-		}
+	idle(p)
+	require.Equal(x.t, left, x.notified(), "rows with notifications")
+}
+
+// idle waits until a pool has nothing left to do.
+func idle(p *observer.Pool) {
+	for ch := p.Settled(); !p.Idle(); ch = p.Settled() {
 		<-ch
 	}
+}
+
+// notified counts the rows with notifications.
+func (x *site) notified() int {
+	rows := map[string]bool{}
+	require.NoError(x.t, x.s.Notifications(ctx, target.Rows,
+		func(key []byte, _ *txn.Notification) error {
+			rows[string(key)] = true
+			return nil
+		}))
+	return len(rows)
 }
 
 // log returns what the observer wrote down, without timestamps.
@@ -215,7 +225,7 @@ func TestChangesCollapseIntoOneRun(t *testing.T) {
 func TestARowThatFailsIsGivenUp(t *testing.T) {
 	x := open(t, memkv.New(memkv.Options{}), txn.Options{})
 	poison := true
-	x.fail = func(key string) error {
+	x.fail = func(_ context.Context, key string) error {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if poison && key == "a/bad" {
@@ -258,13 +268,13 @@ func (x *site) letters() (all []*observer.DeadLetter) {
 
 func TestADeadLetterIsRetriedOrDropped(t *testing.T) {
 	x := open(t, memkv.New(memkv.Options{}), txn.Options{})
-	x.fail = func(key string) error { return errors.New("poison") }
+	x.fail = func(_ context.Context, key string) error { return errors.New("poison") }
 	p := x.start()
 	x.change("a/1", "one")
 	x.change("a/2", "one")
 	x.settle(p, 2)
 	p.Stop()
-	x.fail = func(key string) error { return nil }
+	x.fail = func(_ context.Context, key string) error { return nil }
 	tx, err := x.s.Begin(ctx, txn.BeginOptions{})
 	require.NoError(t, err)
 	for key, do := range map[string]func(context.Context, *txn.Txn, []byte) (bool, error){
@@ -308,10 +318,10 @@ func TestABackfillRunsOnRowsThatWereThere(t *testing.T) {
 	p.Stop()
 	runs := x.log()
 	require.Len(t, runs, rows+1)
-	require.Equal(t, "a/0007 old>new", runs[7])
+	require.Equal(t, "a/0007 none>new", runs[7], "it is new to the observer")
 	require.Contains(t, runs, "a/0900x none>inserted")
 	require.EqualValues(t, rows+1, p.Stats().Runs, "each row once")
-	require.Equal(t, rows+1, x.state(), "an acknowledgement for each, and no more")
+	require.Equal(t, rows+1+1, x.state(), "an acknowledgement for each, and that of the backfill")
 }
 
 // TestALockIsWaitedFor is observer I4: the writer has prewritten, and what becomes of it is open.

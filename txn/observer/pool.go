@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -22,6 +23,9 @@ type Options struct {
 	Run func(ctx context.Context, key []byte) Result
 	// Failed receives each failure, for the log.
 	Failed func(key []byte, err error, attempts int, givenUp bool)
+
+	rowsMax   int           // tests lower it; 0 means rowsMax
+	feedPause time.Duration // tests lower it; 0 means feedPause
 }
 
 // Result is what became of a run.
@@ -51,14 +55,18 @@ type Pool struct {
 	stopped bool
 	stats   Stats
 	settled chan struct{} // closed, and made anew, whenever a row is dealt with
+
+	scanning bool // a scan is not at its end
+	cleaning bool // runs before a crash have perhaps left something
 }
 
 // row is one that the pool knows to have notifications.
 type row struct {
 	running  bool
 	again    bool // notified since it was taken
-	attempts int  // that failed
-	waits    int  // for other transactions
+	failures int
+	attempts int // those of the function
+	waits    int // for other transactions
 	timer    *time.Timer
 }
 
@@ -84,12 +92,16 @@ const (
 	// One that waits for another transaction is tried again sooner.
 	waitFirst = time.Millisecond
 	waitMax   = 100 * time.Millisecond
+	// feedPause is how long the feeder waits after an error of the store.
+	feedPause = time.Second
 )
 
 // Start begins with the rows that have notifications.
 func Start(s *txn.Store, opts Options) *Pool {
+	opts.rowsMax = cmp.Or(opts.rowsMax, rowsMax)
+	opts.feedPause = cmp.Or(opts.feedPause, feedPause)
 	p := &Pool{s: s, opts: opts, rows: map[string]*row{}, rescan: true, filling: true,
-		settled: make(chan struct{})}
+		cleaning: true, settled: make(chan struct{})}
 	p.work.L, p.room.L = &p.mu, &p.mu
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.done.Go(p.feed)
@@ -140,7 +152,7 @@ func (p *Pool) add(key string) bool {
 		r.again = true
 		return true
 	}
-	if len(p.rows) >= rowsMax || p.stopped {
+	if len(p.rows) >= p.opts.rowsMax || p.stopped {
 		return false
 	}
 	p.rows[key] = &row{}
@@ -170,7 +182,7 @@ func (p *Pool) Stats() Stats {
 }
 
 // Settled returns a channel that is closed when the pool has dealt with a further row, or with all
-// of a backfill.
+// of a scan or a backfill.
 func (p *Pool) Settled() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,7 +216,7 @@ func (p *Pool) take() (key string, ok bool) {
 	}
 	r := p.rows[key]
 	r.running, r.again = true, false
-	if len(p.ready) < rowsMax/2 {
+	if len(p.ready) < p.opts.rowsMax/2 {
 		p.room.Signal()
 	}
 	return key, true
@@ -256,8 +268,13 @@ func (p *Pool) progress() {
 
 // fail counts a failure, and gives the row up when there were too many. It unlocks the pool.
 func (p *Pool) fail(key string, r *row, res Result) {
-	r.attempts++
-	attempts, giveUp := r.attempts, r.attempts >= p.opts.Attempts && res.At != 0
+	r.failures++
+	failures, giveUp := r.failures, false
+	if res.Found == Pending { // else the function was not called
+		r.attempts++
+		giveUp = r.attempts >= p.opts.Attempts
+	}
+	attempts := r.attempts
 	p.stats.Failures++
 	p.stats.LastError, p.stats.LastFailed = res.Err.Error(), time.Now()
 	failed := p.stats.LastFailed
@@ -267,7 +284,7 @@ func (p *Pool) fail(key string, r *row, res Result) {
 		err = p.opts.Target.GiveUp(p.ctx, p.s, &DeadLetter{Key: []byte(key), At: res.At,
 			Attempts: attempts, Failed: failed, Err: res.Err.Error()})
 	}
-	p.opts.Failed([]byte(key), errors.Join(res.Err, err), attempts, giveUp && err == nil)
+	p.opts.Failed([]byte(key), errors.Join(res.Err, err), failures, giveUp && err == nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if giveUp && err == nil {
@@ -275,7 +292,7 @@ func (p *Pool) fail(key string, r *row, res Result) {
 		p.drop(key, r)
 		return
 	}
-	p.later(key, r, backoff(backoffFirst, backoffMax, attempts))
+	p.later(key, r, backoff(backoffFirst, backoffMax, failures))
 }
 
 // later makes a row ready after a while.

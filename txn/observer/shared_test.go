@@ -1,0 +1,186 @@
+package observer_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/observer"
+	"github.com/minidb/minidb/txn/tso"
+	"github.com/stretchr/testify/require"
+)
+
+// On a store that several processes share each of them has workers, which run on what their own
+// process has committed, and at their start on all there is. Both observers run in every process,
+// so two runs of a row meet at their commit (observer I2). Processes die at the crash points of
+// their own transactions, and others take their places. What a dead one has left is found by the
+// next one that starts; workers that are there already do not look for it.
+
+const (
+	sharedLease  = time.Minute
+	sharedRounds = 6
+	sharedTurns  = 8 // transactions of one process in a round
+)
+
+// process is a store of a shared engine, with its workers and a writer.
+type process struct {
+	*world
+	dead  atomic.Bool
+	pools []*observer.Pool
+}
+
+// colony is the engine, and the processes on it.
+type colony struct {
+	t      *testing.T
+	rng    *rand.Rand
+	engine kv.Engine
+	clock  atomic.Int64 // stands until a test moves it
+	oracle *tso.Oracle
+	all    []*process
+	stores []*txn.Store
+	acked  []string
+	n      int
+	deaths int
+}
+
+func TestProcessesThatDieLoseNoChange(t *testing.T) {
+	seed := number(t, "MINIDB_CRASH_SEED", uint64(time.Now().UnixNano()))
+	t.Logf("MINIDB_CRASH_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	rounds := int(number(t, "MINIDB_OBSERVER_CRASHES", 40))/10 + 1
+	deaths := 0
+	for range rounds {
+		c := newColony(t, rng)
+		c.run()
+		deaths += c.deaths
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d processes died", deaths)
+	require.NotZero(t, deaths)
+}
+
+func newColony(t *testing.T, rng *rand.Rand) *colony {
+	c := &colony{t: t, rng: rng,
+		engine: memkv.New(memkv.Options{Shared: true, HashGroups: rng.IntN(4)})}
+	c.clock.Store(1_000_000)
+	oracle, err := tso.Open(ctx, c.engine, mvcc.MetaKey("oracle"),
+		tso.Options{Clock: c.clock.Load})
+	require.NoError(t, err)
+	c.oracle = oracle
+	return c
+}
+
+// start adds a process. One that is mortal dies at some crash point.
+func (c *colony) start(mortal bool) *process {
+	c.n++
+	p := &process{world: &world{t: c.t, generation: c.n,
+		dice: rand.New(rand.NewPCG(c.rng.Uint64(), 6))}}
+	p.opts = txn.Options{Oracle: c.oracle, Lease: sharedLease, LeaseRenewal: -1,
+		LockTTL: time.Hour, LockWait: time.Millisecond, BatchKeys: c.rng.IntN(4)}
+	if c.rng.IntN(3) == 0 {
+		p.opts.StreamBytes = 1 + c.rng.IntN(2000)
+	}
+	if mortal {
+		p.opts.CrashPoint = func(txn.CrashPoint) bool {
+			if p.roll(150) {
+				p.dead.Store(true)
+			}
+			return p.dead.Load()
+		}
+	} else {
+		p.quiet = true
+	}
+	s, err := txn.Open(ctx, c.engine, p.opts)
+	require.NoError(c.t, err)
+	p.s = s
+	c.stores = append(c.stores, s)
+	return p
+}
+
+// run lets processes come, work and die, and checks what the last one makes of it.
+func (c *colony) run() {
+	p := c.start(false)
+	p.register(c.rng.IntN(2) == 0)
+	for round := range sharedRounds {
+		for len(c.all) < 3 {
+			p := c.start(true)
+			p.pools = p.observe()
+			c.all = append(c.all, p)
+		}
+		c.work(round)
+		c.bury()
+	}
+	for _, p := range c.all {
+		p.stop()
+		c.acked = append(c.acked, p.acked...)
+	}
+	last := c.start(false)
+	c.expire(last, p)
+	last.serveAll()
+	h := readHistory(c.t, last.s, "shared store")
+	h.checkRecords(c.acked)
+	h.checkObservers()
+	for _, s := range c.stores {
+		require.NoError(c.t, s.Close())
+	}
+}
+
+// work lets each process do some transactions, unless it dies.
+func (c *colony) work(round int) {
+	var writers sync.WaitGroup
+	for _, p := range c.all {
+		turns := make(chan struct{}, sharedTurns)
+		for range sharedTurns {
+			turns <- struct{}{}
+		}
+		close(turns)
+		writers.Go(func() { p.write(round, turns) })
+	}
+	writers.Wait()
+}
+
+// bury stops the workers of the dead, which do nothing any more, and lets their leases end.
+func (c *colony) bury() {
+	living := c.all[:0]
+	var dead []*process
+	for _, p := range c.all {
+		if p.dead.Load() {
+			dead = append(dead, p)
+		} else {
+			living = append(living, p)
+		}
+	}
+	c.all = living
+	for _, p := range dead {
+		p.stop()
+		c.acked = append(c.acked, p.acked...)
+	}
+	c.deaths += len(dead)
+	if len(dead) > 0 {
+		c.expire(living...)
+	}
+}
+
+// expire lets the leases of all processes but some end.
+func (c *colony) expire(but ...*process) {
+	for range 4 {
+		c.clock.Add((sharedLease / 2).Milliseconds())
+		for _, p := range but {
+			require.NoError(c.t, p.s.RenewLease(ctx))
+		}
+	}
+}
+
+func (p *process) stop() {
+	for _, pool := range p.pools {
+		pool.Stop()
+	}
+}
