@@ -62,7 +62,6 @@ type Engine struct {
 	log       *slog.Logger
 	plans     planCache
 	templates *template.Cache
-	started   time.Time
 	nextPID   atomic.Int32
 
 	conflicts     conflictLog
@@ -103,7 +102,7 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	}
 	plans := planCache{lru.New[planKey, cachedPlan](max(1, opts.PlanCacheSize/2))}
 	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: plans,
-		templates: template.NewCache(opts.PlanCacheSize), started: time.Now(),
+		templates:     template.NewCache(opts.PlanCacheSize),
 		notifications: notify.NewQueue()}
 	e.mu.sessions, e.mu.ended = map[int32]*Session{}, make(chan struct{})
 	e.statistics = statistics.New(store, cat, opts.Logger)

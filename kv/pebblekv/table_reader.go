@@ -29,10 +29,9 @@ func newTableFiles(fs vfs.FS, dir string) *tableFiles {
 
 // tableReader is an open table file.
 type tableReader struct {
-	name string
-	f    vfs.File
-	r    *sstable.Reader
-	bad  map[uint64]bool // offsets of blocks that are known to be damaged
+	f   vfs.File
+	r   *sstable.Reader
+	bad map[uint64]bool // offsets of blocks that are known to be damaged
 }
 
 // open opens a table file. One that cannot be read as such is *kv.CorruptionError.
@@ -55,7 +54,7 @@ func (t *tableFiles) open(ctx context.Context, name string) (*tableReader, error
 		return nil, errors.Join(damagedTable(name, fmt.Sprintf("it cannot be opened: %v", err),
 			kv.Span{}), closed)
 	}
-	return &tableReader{name: name, f: f, r: r, bad: readable.bad}, nil
+	return &tableReader{f: f, r: r, bad: readable.bad}, nil
 }
 
 func (t *tableReader) close() error { return t.r.Close() }

@@ -44,14 +44,9 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	it := &fromItem{node: node,
 		hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
-	using, err := usingColumns(j, left, right)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(using) > 0:
-		err = b.joinUsing(sc, j, kind, it, left, right, using)
-	default:
+	if using := usingColumns(j, left, right); len(using) > 0 {
+		err = b.joinUsing(j, kind, it, left, right, using)
+	} else {
 		it.cols = append(append(it.cols, left.cols...), right.cols...)
 		if j.On != nil {
 			node.On, err = b.joinOn(sc, j, it)
@@ -136,9 +131,9 @@ func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, erro
 }
 
 // usingColumns returns the columns of USING, or for NATURAL those that both sides have.
-func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
+func usingColumns(j *ast.Join, left, right *fromItem) []ast.Ident {
 	if !j.Natural {
-		return j.Using, nil
+		return j.Using
 	}
 	var using []ast.Ident
 	for _, c := range left.cols {
@@ -149,12 +144,12 @@ func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
 			}
 		}
 	}
-	return using, nil
+	return using
 }
 
 // joinUsing merges the columns of USING. They come first, once; then the other columns of the left
 // side, then those of the right.
-func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
+func (b *binder) joinUsing(j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
 	using []ast.Ident) error {
 	merged := map[string]bool{}
 	for _, u := range using {

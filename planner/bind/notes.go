@@ -28,7 +28,7 @@ type Notes struct {
 	// Results are the result columns of queries and of their parts.
 	Results map[ast.QueryBody][]ResultNote
 	// Keys are the primary keys that GROUP BY depends on: without them the query is not valid.
-	Keys []KeyNote
+	Keys []table.ID
 	// Reads lists the relations that the statement names, each once.
 	Reads []table.ID
 }
@@ -54,11 +54,6 @@ type TableNote struct {
 type ResultNote struct {
 	Name string
 	Type *types.Type
-}
-
-// KeyNote identifies a primary key by the OID of its index.
-type KeyNote struct {
-	Table, Index table.ID
 }
 
 func newNotes() *Notes {
@@ -150,6 +145,6 @@ func (b *binder) noteKey(d *table.Desc) {
 		return
 	}
 	if ix := d.PrimaryKey(); ix != nil {
-		b.notes.Keys = append(b.notes.Keys, KeyNote{Table: d.ID, Index: ix.OID})
+		b.notes.Keys = append(b.notes.Keys, ix.OID)
 	}
 }

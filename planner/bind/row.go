@@ -74,7 +74,7 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 		if err != nil {
 			return nil, err
 		}
-		q, err := b.sub(sc, sq.Query, false)
+		q, err := b.sub(sc, sq.Query)
 		if err != nil {
 			return nil, err
 		}

@@ -10,16 +10,16 @@ import (
 )
 
 // sub binds a subquery of an expression.
-func (b *binder) sub(sc *scope, q *ast.Select, keepUnknown bool) (*logical.Query, error) {
+func (b *binder) sub(sc *scope, q *ast.Select) (*logical.Query, error) {
 	b.meta.Subqueries++
 	saved := sc.sel.inAggregate
 	sc.sel.inAggregate = false
 	defer func() { sc.sel.inAggregate = saved }()
-	return b.query(q, sc, keepUnknown)
+	return b.query(q, sc, false)
 }
 
 func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
-	q, err := b.sub(sc, e.Query, false)
+	q, err := b.sub(sc, e.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
 }
 
 func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
-	q, err := b.sub(sc, ast, false)
+	q, err := b.sub(sc, ast)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 	if err != nil {
 		return nil, err
 	}
-	q, err := b.sub(sc, query, false)
+	q, err := b.sub(sc, query)
 	if err != nil {
 		return nil, err
 	}

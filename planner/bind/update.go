@@ -159,7 +159,7 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) ([]assigned, error) {
 	out := make([]assigned, len(a.Columns))
 	for i := range out {
-		q, err := u.b.sub(u.sc, sq.Query, false)
+		q, err := u.b.sub(u.sc, sq.Query)
 		if err != nil {
 			return nil, err
 		}

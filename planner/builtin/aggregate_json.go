@@ -38,7 +38,7 @@ func (s *jsonArrayAgg) Add(rt *expr.Runtime, a []types.Datum) error {
 		(s.t.Family == types.Array || s.t.Family == types.Record) {
 		s.w.raw("\n ")
 	}
-	s.w.b = appendJSON(s.w.b, rt, s.t, a[0], false)
+	s.w.b = appendJSON(s.w.b, rt, s.t, a[0])
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *jsonObjectAgg) Add(rt *expr.Runtime, a []types.Datum) error {
 		s.w.raw(" ")
 	}
 	s.w.key(textOf(rt, s.k, a[0]))
-	s.w.b = appendJSON(s.w.b, rt, s.v, a[1], false)
+	s.w.b = appendJSON(s.w.b, rt, s.v, a[1])
 	return nil
 }
 

@@ -397,7 +397,7 @@ func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, e
 			return types.Null, errInvalid("key value must be scalar, not array, composite, or json")
 		}
 		w.key(textOf(rt, ts[i], a[i]))
-		w.b = appendJSON(w.b, rt, ts[i+1], a[i+1], false)
+		w.b = appendJSON(w.b, rt, ts[i+1], a[i+1])
 	}
 	w.close('}')
 	return w.datum()
@@ -408,7 +408,7 @@ func (f jsonForm) buildArray(rt *expr.Runtime, a []types.Datum) (types.Datum, er
 	w.open('[')
 	for i, d := range a {
 		w.next()
-		w.b = appendJSON(w.b, rt, rt.ArgTypes[i], d, false)
+		w.b = appendJSON(w.b, rt, rt.ArgTypes[i], d)
 	}
 	w.close(']')
 	return w.datum()
@@ -417,13 +417,12 @@ func (f jsonForm) buildArray(rt *expr.Runtime, a []types.Datum) (types.Datum, er
 // convert is to_json and to_jsonb.
 func (f jsonForm) convert(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	w := f.writer()
-	w.b = appendJSON(w.b, rt, rt.ArgTypes[0], a[0], false)
+	w.b = appendJSON(w.b, rt, rt.ArgTypes[0], a[0])
 	return w.datum()
 }
 
-// appendJSON appends an SQL value as JSON. lines puts each element of the outermost array or record
-// on its own line.
-func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, lines bool) []byte {
+// appendJSON appends an SQL value as JSON.
+func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []byte {
 	if d.Null {
 		return append(dst, "null"...)
 	}
@@ -431,9 +430,9 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, line
 	case types.Bool:
 		return strconv.AppendBool(dst, d.I != 0)
 	case types.Array:
-		return appendJSONArray(dst, rt, t.Elem, d.Arr, lines)
+		return appendJSONArray(dst, rt, t.Elem, d.Arr, false)
 	case types.Record:
-		return appendJSONRecord(dst, rt, d.Arr, lines)
+		return appendJSONRecord(dst, rt, d.Arr, false)
 	case types.JSON:
 		return append(dst, d.S...)
 	case types.Int, types.Float, types.Decimal:
@@ -484,6 +483,8 @@ func withZoneMinutes(text string) string {
 	return text
 }
 
+// appendJSONArray appends an array. lines puts each element of the outermost dimension on its own
+// line.
 func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.ArrayValue,
 	lines bool) []byte {
 	if len(a.Elems) == 0 {
@@ -504,7 +505,7 @@ func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.Ar
 				level(dim+1, false)
 				continue
 			}
-			dst = appendJSON(dst, rt, elem, a.Elems[next], false)
+			dst = appendJSON(dst, rt, elem, a.Elems[next])
 			next++
 		}
 		dst = append(dst, ']')
@@ -528,7 +529,7 @@ func appendJSONRecord(dst []byte, rt *expr.Runtime, a *types.ArrayValue, lines b
 		}
 		dst = types.AppendJSONString(dst, name)
 		dst = append(dst, ':')
-		dst = appendJSON(dst, rt, a.Types[i], e, false)
+		dst = appendJSON(dst, rt, a.Types[i], e)
 	}
 	return append(dst, '}')
 }

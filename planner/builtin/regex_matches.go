@@ -15,7 +15,6 @@ import (
 // after another match counts, which package regexp omits.
 type pattern struct {
 	*regexp.Regexp
-	text string
 	// behind matches one character and then the expression. It finds a match at an offset in a
 	// text, where the expression looks at the text before it.
 	behind func() *regexp.Regexp
@@ -43,7 +42,7 @@ func newPattern(text string, longest bool) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{Regexp: re, text: text, weight: 1}
+	p := &pattern{Regexp: re, weight: 1}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return p, nil

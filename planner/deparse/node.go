@@ -49,19 +49,9 @@ type operator struct {
 	left, right node
 }
 
-// callKind is the kind of function that a call calls.
-type callKind uint8
-
-const (
-	scalarCall callKind = iota
-	aggregateCall
-	windowCall
-)
-
 // call is a function call. words is set where SQL has key words in place of commas.
 type call struct {
 	t        *types.Type
-	kind     callKind
 	name     string
 	args     []node
 	argNames []string
@@ -239,7 +229,6 @@ type relation struct {
 	call    node
 	ordinal bool
 	lateral bool
-	join    *joinExpr
 	name    string // the name that the printer shows
 }
 

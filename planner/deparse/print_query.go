@@ -28,7 +28,7 @@ func (p *printer) query(q *query, named bool) {
 	p.with(q)
 	switch b := q.body.(type) {
 	case *core:
-		p.core(q, b, named)
+		p.core(b, named)
 	case *values:
 		p.indent += indentClause
 		p.write(" ")
@@ -149,7 +149,7 @@ func (p *printer) cteNames(q *query, i int) {
 	}
 }
 
-func (p *printer) core(q *query, c *core, named bool) {
+func (p *printer) core(c *core, named bool) {
 	p.indent += indentClause
 	p.write(" SELECT")
 	if len(c.on) > 0 {

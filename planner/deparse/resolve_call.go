@@ -130,7 +130,7 @@ func (r *resolver) special(e *ast.FuncCall) node {
 }
 
 func (r *resolver) aggregate(e *ast.FuncCall) node {
-	out := &call{kind: aggregateCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
+	out := &call{name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
 		distinct: e.Distinct, within: e.WithinGroup, t: r.notes.Types[e]}
 	for _, it := range e.OrderBy {
 		out.order = append(out.order, r.sortKey(r.expr(it.Expr), it))
@@ -175,7 +175,7 @@ func argumentOf(e *ast.FuncCall, item int) int {
 }
 
 func (r *resolver) windowCall(e *ast.FuncCall) node {
-	out := &call{kind: windowCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
+	out := &call{name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
 		t: r.notes.Types[e]}
 	if fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(out.args)); err == nil &&
 		len(out.args) > 0 {

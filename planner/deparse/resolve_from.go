@@ -106,7 +106,7 @@ func (r *resolver) join(j *ast.Join) any {
 		out.on = r.condition(j.On)
 	}
 	if j.Alias != "" {
-		out.alias = &relation{alias: j.Alias, join: out, listed: len(j.Columns) > 0}
+		out.alias = &relation{alias: j.Alias, listed: len(j.Columns) > 0}
 		r.enter(j, out.alias)
 	}
 	return out

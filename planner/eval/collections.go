@@ -50,10 +50,7 @@ func (r *rowValue) each(st *state, b *types.Batch, sel []int32,
 }
 
 // arrayNode is ARRAY[…].
-type arrayNode struct {
-	rowValue
-	t *types.Type
-}
+type arrayNode struct{ rowValue }
 
 func (n *arrayNode) one(st *state, row []types.Datum) (types.Datum, error) {
 	elems := make([]types.Datum, len(n.args))

@@ -143,7 +143,7 @@ func (c *compiler) node(e expr.Expr) (node, error) {
 		return c.cast(e)
 	case *expr.ArrayExpr:
 		args, err := c.args(e.Elems)
-		return &arrayNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}, t: e.T}, err
+		return &arrayNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}}, err
 	case *expr.RowExpr:
 		args, err := c.args(e.Elems)
 		return &recordNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)},

@@ -107,9 +107,7 @@ func (env *Env) viewQuery(ctx context.Context, query *ast.Select, columns []ast.
 	if q.text, err = deparse.Query(ctx, env.Planner, query, notes, names, opts); err != nil {
 		return nil, err
 	}
-	for _, k := range notes.Keys {
-		q.keys = append(q.keys, k.Index)
-	}
+	q.keys = notes.Keys
 	q.reads, err = env.stored(ctx, notes.Reads)
 	return q, err
 }

@@ -11,7 +11,6 @@ import (
 // their order matters: then they are kept, and sorted before they are added.
 type aggState struct {
 	run     *run
-	call    *opt.Agg
 	grouped builtin.Grouped
 	args    []*eval.Program // direct arguments first
 	filter  *eval.Program
@@ -29,7 +28,7 @@ type aggState struct {
 }
 
 func newAggState(r *run, call *opt.Agg) (*aggState, error) {
-	s := &aggState{run: r, call: call}
+	s := &aggState{run: r}
 	args := append(append(call.Args[:0:0], call.Direct...), call.Args...)
 	if call.Func.WithinGroup && len(call.Args) == 0 {
 		for _, k := range call.OrderBy {

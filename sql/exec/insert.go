@@ -13,7 +13,6 @@ import (
 // insert writes its child's rows.
 type insert struct {
 	modification
-	node     *physical.Insert
 	stored   bool // the child is read to its end before anything is written
 	conflict *onConflict
 	row      []types.Datum
@@ -34,7 +33,7 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &insert{modification: *m, node: n, stored: !r.frozen && readsTable(n.Child, n.Table.ID)}
+	i := &insert{modification: *m, stored: !r.frozen && readsTable(n.Child, n.Table.ID)}
 	i.row = make([]types.Datum, len(n.Table.Columns))
 	i.before, r.modification = r.modification, &i.modification
 	if n.OnConflict == nil {

@@ -133,10 +133,7 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	if s.batch == nil {
 		s.batch = types.NewBatchCap(columnTypes(s.node), s.firstCapacity())
 	}
-	spans, err := s.spans()
-	if err != nil {
-		return nil, true, err
-	}
+	spans := s.spans()
 	if spans == nil {
 		ranges, err := s.evalRanges()
 		if err != nil || len(ranges) == 0 {
@@ -176,15 +173,15 @@ func (s *scan) firstCapacity() int {
 }
 
 // spans returns the one span of a scan without ranges, and nil if there are ranges.
-func (s *scan) spans() ([]kv.Span, error) {
+func (s *scan) spans() []kv.Span {
 	if s.ranges != nil {
-		return nil, nil
+		return nil
 	}
 	id := table.RowIndexID
 	if s.index != nil {
 		id = s.index.ID
 	}
-	return []kv.Span{s.node.Table.IndexSpan(id)}, nil
+	return []kv.Span{s.node.Table.IndexSpan(id)}
 }
 
 // evalRanges evaluates the ranges and leaves out those that a NULL makes empty.

@@ -10,7 +10,6 @@ import (
 // setOp is INTERSECT and EXCEPT: it counts the right side's rows, then lets left rows through in
 // their order.
 type setOp struct {
-	run         *run
 	left, right operator
 	except, all bool
 	table       *keyTable
@@ -26,7 +25,7 @@ func (r *run) buildSetOp(n *physical.SetOp) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &setOp{run: r, left: left, right: right, except: n.Except, all: n.All,
+	return &setOp{left: left, right: right, except: n.Except, all: n.All,
 		table: newKeyTable(&r.mem, columnTypes(n.Left))}, nil
 }
 

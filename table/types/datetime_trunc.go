@@ -24,25 +24,25 @@ func truncYear(f Field, y int) int {
 	return y
 }
 
-// truncLocal truncates a finite local timestamp; ok is false for a field that cannot.
-func truncLocal(f Field, ts int64) (r int64, ok bool) {
+// truncLocal truncates a finite local timestamp to a unit that truncField has found.
+func truncLocal(f Field, ts int64) int64 {
 	days, us := splitTimestamp(ts)
 	switch f {
 	case FieldMicrosecond:
-		return ts, true
+		return ts
 	case FieldMillisecond:
-		return ts - us%1000, true
+		return ts - us%1000
 	case FieldSecond:
-		return ts - us%MicrosPerSecond, true
+		return ts - us%MicrosPerSecond
 	case FieldMinute:
-		return ts - us%MicrosPerMinute, true
+		return ts - us%MicrosPerMinute
 	case FieldHour:
-		return ts - us%MicrosPerHour, true
+		return ts - us%MicrosPerHour
 	case FieldDay:
-		return ts - us, true
+		return ts - us
 	case FieldWeek:
 		jd := int(days) + epochJulian
-		return (days - int64(weekdayMonday(jd))) * MicrosPerDay, true
+		return (days - int64(weekdayMonday(jd))) * MicrosPerDay
 	case FieldMonth, FieldQuarter, FieldYear, FieldDecade, FieldCentury, FieldMillennium:
 		y, m, _ := DateToYMD(days)
 		switch f {
@@ -52,9 +52,9 @@ func truncLocal(f Field, ts int64) (r int64, ok bool) {
 		default:
 			y, m = truncYear(f, y), 1
 		}
-		return int64(julianDay(y, m, 1)-epochJulian) * MicrosPerDay, true
+		return int64(julianDay(y, m, 1)-epochJulian) * MicrosPerDay
 	}
-	return 0, false
+	return 0
 }
 
 // truncField finds a unit to truncate to. Parts that are no units, such as epoch, are unknown here.
@@ -75,7 +75,7 @@ func TruncTimestamp(name string, ts int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, _ := truncLocal(f, ts)
+	r := truncLocal(f, ts)
 	if !ValidTimestamp(r) {
 		return 0, errTimestampRange()
 	}
@@ -96,7 +96,7 @@ func TruncTimestampTZ(name string, ts int64, loc *time.Location) (int64, error) 
 		return 0, err
 	}
 	offset := local - ts
-	r, _ := truncLocal(f, local)
+	r := truncLocal(f, local)
 	if f >= FieldDay {
 		return LocalToUTC(r, loc)
 	}
