@@ -76,30 +76,21 @@ func (w *Writer) Row(dst []byte, fields [][]byte) []byte {
 
 func (w *Writer) textField(dst, f []byte) []byte {
 	for _, c := range f {
-		switch c {
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\v':
-			dst = append(dst, '\\', 'v')
-		case '\\':
-			dst = append(dst, '\\', '\\')
-		default:
-			if c == w.o.Delimiter {
-				dst = append(dst, '\\')
-			}
-			dst = append(dst, c)
+		if e := escapes[c]; e != 0 {
+			dst = append(dst, '\\', e)
+			continue
 		}
+		if c == w.o.Delimiter {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, c)
 	}
 	return dst
 }
+
+// escapes has what stands behind the backslash for the bytes that have a letter.
+var escapes = [256]byte{'\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v',
+	'\\': '\\'}
 
 func (w *Writer) csvField(dst, f []byte, quote bool) []byte {
 	quote = quote || string(f) == w.o.Null

@@ -156,14 +156,18 @@ func (r *reader) visible(id table.ID) (string, bool) {
 	if d == nil {
 		return "", false
 	}
-	name := d.Name
-	if ix != nil {
-		name = ix.Name
-	}
-	if r.isVisible(d.Schema, name) {
+	if r.isVisible(d.Schema, nameOf(d, ix)) {
 		return "t", true
 	}
 	return "f", true
+}
+
+// nameOf returns the name of an index, or without one that of the relation.
+func nameOf(d *table.Desc, ix *table.Index) string {
+	if ix != nil {
+		return ix.Name
+	}
+	return d.Name
 }
 
 // regName is the text of a reg* value.
@@ -174,10 +178,7 @@ func (r *reader) regName(kind string, id table.ID) (string, bool) {
 		if d == nil {
 			return "", false
 		}
-		name := d.Name
-		if ix != nil {
-			name = ix.Name
-		}
+		name := nameOf(d, ix)
 		if r.isVisible(d.Schema, name) {
 			return sqlname.Quote(name), true
 		}

@@ -207,6 +207,10 @@ func (v *JSONValue) AppendPretty(dst []byte, depth int) []byte {
 	return append(dst, end)
 }
 
+// jsonEscapes has what stands behind the backslash for the bytes that have a letter.
+var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r',
+	'\t': 't'}
+
 // AppendJSONString writes a JSON string with its quotes.
 func AppendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
@@ -219,20 +223,9 @@ func AppendJSONString(dst []byte, s string) []byte {
 		}
 		dst = append(dst, s[from:i]...)
 		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
+		if e := jsonEscapes[c]; e != 0 {
+			dst = append(dst, '\\', e)
+		} else {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 	}
