@@ -88,7 +88,7 @@ func (w *Writer) textField(dst, f []byte) []byte {
 	return dst
 }
 
-// escapes has what stands behind the backslash for the bytes that have a letter.
+// escapes has the character after the backslash for the bytes that have one.
 var escapes = [256]byte{'\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v',
 	'\\': '\\'}
 

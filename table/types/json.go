@@ -207,7 +207,7 @@ func (v *JSONValue) AppendPretty(dst []byte, depth int) []byte {
 	return append(dst, end)
 }
 
-// jsonEscapes has what stands behind the backslash for the bytes that have a letter.
+// jsonEscapes has the character after the backslash for the bytes that have one.
 var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r',
 	'\t': 't'}
 
