@@ -9,7 +9,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/explain"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -37,13 +36,9 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 			}
 			continue
 		}
-		on := opt.Value == ""
-		if !on {
-			var ok bool
-			if on, ok = settings.ParseBool(opt.Value); !ok {
-				return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value",
-					opt.Name).At(int(opt.Pos))
-			}
+		on, err := boolOption(&opt)
+		if err != nil {
+			return o, withPosition(err, opt.Pos)
 		}
 		switch opt.Name {
 		case "analyze":

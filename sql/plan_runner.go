@@ -138,11 +138,8 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 	// Plans for a schema, or statistics, that only this transaction sees are not kept.
 	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
 	settings := s.settings.Derived().PlanKey
-	if ps.plan != nil && !own && ps.basis.version == version && ps.basis.settings == settings {
-		if now, current := s.planIsCurrent(ps.plan, ps.basis.epoch); current {
-			ps.basis.epoch = now
-			return ps.plan, nil
-		}
+	if !own && s.keptPlanHolds(ps, version, settings) {
+		return ps.plan, nil
 	}
 	basis := planBasis{version, settings, s.engine.statistics.Epoch()}
 	short := len(ps.Text) <= maxCachedText
@@ -160,6 +157,18 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 		ps.plan, ps.basis = plan, basis
 	}
 	return plan, nil
+}
+
+// keptPlanHolds reports whether the plan that ps keeps, if any, is still valid.
+func (s *planRunner) keptPlanHolds(ps *Prepared, version uint64, settings string) bool {
+	if ps.plan == nil || ps.basis.version != version || ps.basis.settings != settings {
+		return false
+	}
+	now, current := s.planIsCurrent(ps.plan, ps.basis.epoch)
+	if current {
+		ps.basis.epoch = now
+	}
+	return current
 }
 
 // sharedPlan returns the plan of ps from the cache, or makes it and puts it there.

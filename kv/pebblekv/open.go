@@ -113,6 +113,19 @@ func Open(dir string, opts Options) (*Engine, error) {
 	return e, nil
 }
 
+// setSizes sets the sizes of memory that the caller leaves to the engine.
+func (o *Options) setSizes(fs vfs.FS, dir string) {
+	if o.MemTableBytes == 0 {
+		o.MemTableBytes = memTableBytes(fs, dir)
+		if o.MemTableMost > 0 {
+			o.MemTableBytes = min(o.MemTableBytes, o.MemTableMost)
+		}
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = cacheBytes
+	}
+}
+
 func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (db *pebble.DB,
 	err error) {
 	defer func() {
@@ -134,15 +147,7 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 			return nil, err
 		}
 	}
-	if opts.MemTableBytes == 0 {
-		opts.MemTableBytes = memTableBytes(fs, dir)
-		if opts.MemTableMost > 0 {
-			opts.MemTableBytes = min(opts.MemTableBytes, opts.MemTableMost)
-		}
-	}
-	if opts.CacheBytes == 0 {
-		opts.CacheBytes = cacheBytes
-	}
+	opts.setSizes(fs, dir)
 	e.cacheBytes, e.memTableBytes = opts.CacheBytes, memTables*int64(opts.MemTableBytes)
 	e.space.init(fs, dir, opts)
 	_, format, err := atomicfs.LocateMarker(fs, dir, "format-version")

@@ -276,6 +276,12 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 	return env.changeSequence(ctx, d, &s.Options)
 }
 
+// countsAnew reports whether the options change how a sequence counts.
+func countsAnew(o *ast.SequenceOptions) bool {
+	return o.Increment != nil || o.Min != nil || o.Max != nil || o.NoMin || o.NoMax ||
+		o.Cache != nil || o.Cycle != nil || o.Type != nil
+}
+
 // changeSequence applies ALTER SEQUENCE options. What changes how the sequence counts begins a new
 // epoch, so that the change can be rolled back although positions cannot.
 func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.SequenceOptions) error {
@@ -283,9 +289,6 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 	if err := applyOptions(d.Sequence, o, false); err != nil {
 		return err
 	}
-	counts := o.Increment != nil || o.Min != nil || o.Max != nil || o.NoMin || o.NoMax ||
-		o.Cache != nil ||
-		o.Cycle != nil || o.Type != nil
 	switch {
 	case o.Restart || o.RestartWith != nil:
 		value := d.Sequence.Start
@@ -298,7 +301,7 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 		if err := env.View.Restart(ctx, d.Sequence, value); err != nil {
 			return err
 		}
-	case counts:
+	case countsAnew(o):
 		if err := env.View.NextEpoch(ctx, old, d.Sequence); err != nil {
 			return err
 		}

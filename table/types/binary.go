@@ -436,29 +436,36 @@ func (r *binaryReader) sized(t *Type) (Datum, error) {
 	return d, err
 }
 
-func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
-	r := &binaryReader{b}
+// arrayHead reads what precedes an array's dimensions, and returns their number.
+func (r *binaryReader) arrayHead(t *Type) (ndim int, err error) {
 	var head [3]uint32
 	for i := range head {
-		var err error
 		if head[i], err = r.uint32(); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	ndim, flags := int(head[0]), head[1]
 	switch {
 	case head[0] > arrayMaxDims:
 		if int32(head[0]) < 0 {
-			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation,
+			return 0, sqlerr.New(sqlerr.InvalidBinaryRepresentation,
 				"invalid number of dimensions: %d", int32(head[0]))
 		}
-		return nil, errTooManyDims(ndim)
-	case flags > 1:
-		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
+		return 0, errTooManyDims(int(head[0]))
+	case head[1] > 1:
+		return 0, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
 	case OID(head[2]) != t.Elem.OID:
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+		return 0, sqlerr.New(sqlerr.DatatypeMismatch,
 			"binary data has array element type %d (%s) instead of expected %d (%s)",
 			head[2], TypeName(OID(head[2])), t.Elem.OID, TypeName(t.Elem.OID))
+	}
+	return int(head[0]), nil
+}
+
+func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
+	r := &binaryReader{b}
+	ndim, err := r.arrayHead(t)
+	if err != nil {
+		return nil, err
 	}
 	a := &ArrayValue{}
 	total := uint64(1)

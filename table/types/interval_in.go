@@ -3,6 +3,7 @@ package types
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -169,17 +170,17 @@ func defaultUnit(fields int) Field {
 
 const maskAllSeconds = 1<<FieldSecond | 1<<FieldMillisecond | 1<<FieldMicrosecond
 
+// onlyFirstNegative reports whether the first field has a minus and no other one a sign. In the SQL
+// standard's style the minus is then that of all fields.
+func onlyFirstNegative(fs []lexeme) bool {
+	return len(fs) > 0 && fs[0].text[0] == '-' &&
+		!slices.ContainsFunc(fs[1:],
+			func(f lexeme) bool { return f.text[0] == '-' || f.text[0] == '+' })
+}
+
 // decode reads the fields backwards, as units come after their values.
 func (b *intervalBuilder) decode(fs []lexeme, fields int, style string) error {
-	forceNeg := false
-	if style == "sql_standard" && len(fs) > 0 && fs[0].text[0] == '-' {
-		forceNeg = true
-		for _, f := range fs[1:] {
-			if f.text[0] == '-' || f.text[0] == '+' {
-				forceNeg = false
-			}
-		}
-	}
+	forceNeg := style == "sql_standard" && onlyFirstNegative(fs)
 	unit, ago, mask := FieldNone, false, 0
 	for i := len(fs) - 1; i >= 0; i-- {
 		f := fs[i]
@@ -223,11 +224,16 @@ func (b *intervalBuilder) decode(fs []lexeme, fields int, style string) error {
 		return errDTFormat
 	}
 	if ago {
-		if b.micros == math.MinInt64 {
-			return errDTField
-		}
-		b.years, b.months, b.days, b.micros = -b.years, -b.months, -b.days, -b.micros
+		return b.negate()
 	}
+	return nil
+}
+
+func (b *intervalBuilder) negate() error {
+	if b.micros == math.MinInt64 {
+		return errDTField
+	}
+	b.years, b.months, b.days, b.micros = -b.years, -b.months, -b.days, -b.micros
 	return nil
 }
 
@@ -251,6 +257,19 @@ func (b *intervalBuilder) clock(s string, fields int, negative bool) (got int, e
 	return 1<<FieldHour | 1<<FieldMinute | maskAllSeconds, nil
 }
 
+// yearsAndMonths returns the months of SQL's years-months.
+func yearsAndMonths(years int64, months string) (int64, error) {
+	m, err := strconv.ParseInt(months, 10, 32)
+	if err != nil {
+		return 0, errDTFormat
+	}
+	y, ok := mulFits(years, 12)
+	if m < 0 || m >= 12 || !ok {
+		return 0, errDTField
+	}
+	return y + m, nil
+}
+
 // number adds a number of units, or SQL's years-months. It returns the unit of the next number to
 // the left.
 func (b *intervalBuilder) number(s string, unit Field, forceNeg bool) (next Field, got int,
@@ -271,18 +290,10 @@ func (b *intervalBuilder) number(s string, unit Field, forceNeg bool) (next Fiel
 			return unit, 0, errDTFormat
 		}
 	case rest[0] == '-':
-		m, err := strconv.ParseInt(rest[1:], 10, 32)
-		if err != nil {
-			return unit, 0, errDTFormat
+		if val, err = yearsAndMonths(val, rest[1:]); err != nil {
+			return unit, 0, err
 		}
-		if m < 0 || m >= 12 {
-			return unit, 0, errDTField
-		}
-		y, ok := mulFits(val, 12)
-		if !ok {
-			return unit, 0, errDTField
-		}
-		val, unit = y+m, FieldMonth
+		unit = FieldMonth
 	case rest[0] == '.':
 		if rest != "." {
 			if frac, err = strconv.ParseFloat("0"+rest, 64); err != nil ||

@@ -100,10 +100,16 @@ func appendIntervalPostgres(dst []byte, p ivParts) []byte {
 	return appendSeconds(dst, &p, true)
 }
 
-func appendIntervalSQL(dst []byte, p ivParts) []byte {
-	neg := p.year < 0 || p.mon < 0 || p.day < 0 || p.timeNegative()
-	pos := p.year > 0 || p.mon > 0 || p.day > 0 || p.hour > 0 || p.min > 0 || p.sec > 0 ||
+// signs reports whether there are parts below zero, and whether there are parts above.
+func (p *ivParts) signs() (neg, pos bool) {
+	neg = p.year < 0 || p.mon < 0 || p.day < 0 || p.timeNegative()
+	pos = p.year > 0 || p.mon > 0 || p.day > 0 || p.hour > 0 || p.min > 0 || p.sec > 0 ||
 		p.usec > 0
+	return neg, pos
+}
+
+func appendIntervalSQL(dst []byte, p ivParts) []byte {
+	neg, pos := p.signs()
 	hasYM := p.year != 0 || p.mon != 0
 	hasDT := p.day != 0 || p.hasTime()
 	standard := !(neg && pos) && !(hasYM && hasDT)
