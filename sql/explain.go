@@ -108,7 +108,8 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 	case madeBy(stmt) != nil:
 		return s.explainMade(ctx, st, stmt, madeBy(stmt))
 	case isRefresh(stmt):
-		return newRows("EXPLAIN", explainColumns(st), explainLines(withoutPlan)), nil
+		return o.withoutPlan(st, "Utility Statement", "Utility statements have no plan structure"),
+			nil
 	case kindOf(stmt).planned != stmt:
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXPLAIN of this statement")
 	}

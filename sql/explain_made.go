@@ -14,8 +14,14 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// withoutPlan is what EXPLAIN prints of a statement that is not planned as a whole.
-const withoutPlan = "Utility statements have no plan structure"
+// withoutPlan is the result of EXPLAIN for a statement that has no plan: its lines, or as JSON what
+// it is.
+func (o explainOptions) withoutPlan(st *ast.Explain, what string, lines ...string) source {
+	if o.json {
+		lines = []string{"[\n  \"" + what + "\"\n]"}
+	}
+	return newRows("EXPLAIN", explainColumns(st), explainLines(lines...))
+}
 
 func isRefresh(stmt ast.Statement) bool {
 	_, ok := stmt.(*ast.RefreshMaterializedView)
@@ -58,7 +64,7 @@ func (s utility) explainMade(ctx context.Context, st *ast.Explain, stmt ast.Stat
 	if there, err := ddl.Present(ctx, s.ddlEnv(ctx), made.name, made.ifNotExists); err != nil {
 		return nil, err
 	} else if there {
-		return newRows("EXPLAIN", explainColumns(st), nil), nil
+		return o.withoutPlan(st, kindOf(stmt).name), nil
 	}
 	begun := time.Now()
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), made.query, nil)
