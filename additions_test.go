@@ -46,7 +46,7 @@ func documentedViews(page string) string {
 		body, _, _ = strings.Cut(body, "\n## ")
 		var columns []string
 		for _, m := range regexp.MustCompile(
-			"(?m)^\\| `([a-z_]+)` \\| `([a-z ]+)` \\| .").FindAllStringSubmatch(body, -1) {
+			"(?m)^\\| `([a-z_]+)` \\| `([a-z \\[\\]]+)` \\| .").FindAllStringSubmatch(body, -1) {
 			columns = append(columns, m[1]+" "+m[2])
 		}
 		views = append(views, name+": "+strings.Join(columns, ", "))

@@ -49,6 +49,14 @@ type DB struct {
 		idle   []*handle
 		active map[*handle]struct{}
 	}
+	observers struct {
+		sync.Mutex
+		closed     bool
+		by         map[uint32]*observation // those that run in this process
+		stopping   sync.WaitGroup
+		dropped    chan struct{} // an observer was dropped, perhaps
+		endSweeper context.CancelFunc
+	}
 }
 
 // Open opens the database in dir, and makes it when it is missing. One process at a time may have a
@@ -142,6 +150,8 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 		}
 		return err
 	}
+	db.observers.dropped = make(chan struct{}, 1)
+	db.store.OnNotified(db.notified)
 	if db.catalog, err = catalog.Open(ctx, db.store); err != nil {
 		return errors.Join(err, db.store.Close())
 	}
@@ -158,9 +168,11 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 		Settings:            settings,
 		Compact:             func(ctx context.Context) error { return db.engine.Compact(ctx) },
 		AnalyzeInterval:     max(db.opts.analyzeInterval, 0),
+		ObserverStats:       db.observerStats,
 		Flush:               func(context.Context) error { return db.engine.Flush() },
 	})
 	db.server = pgwire.NewServer(db.sql)
+	db.startSweeper()
 	return nil
 }
 
@@ -196,6 +208,7 @@ func (db *DB) Close() error {
 	}
 	db.mu.idle = nil
 	db.mu.Unlock()
+	db.stopObservers()
 	db.damages.wait()
 	db.sql.Close()
 	err := db.server.Close()

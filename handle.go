@@ -9,7 +9,10 @@ import (
 	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/observer"
 )
 
 // handle is a session of the embedded handle. Its methods lock, so that DB.Close can end it while
@@ -274,6 +277,39 @@ func (h *handle) more(ctx context.Context, p *sql.Portal, c *collector) (done bo
 		err = h.session.Sync(ctx)
 	}
 	return true, h.note(err)
+}
+
+// observer gives the transaction of an open block to a run of an observer; see
+// sql.Session.ObserverRun.
+func (h *handle) observer(ctx context.Context, name string) (t *txn.Txn, o catalog.Observed,
+	ok bool,
+	err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, o, false, ErrClosed
+	}
+	return h.session.ObserverRun(ctx, name)
+}
+
+// observers lists the observers of the database.
+func (h *handle) observers(ctx context.Context) ([]catalog.Observed, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	return h.session.Observers(ctx)
+}
+
+// acknowledge adds the acknowledgement to a run, when its function has returned.
+func (h *handle) acknowledge(o *observer.Target, t *txn.Txn, c *observer.Change) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ErrClosed
+	}
+	return o.Acknowledge(t, c)
 }
 
 // drop closes a portal that is not wanted to its end.

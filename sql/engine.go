@@ -20,6 +20,7 @@ import (
 	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/observer"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -49,6 +50,9 @@ type Options struct {
 	// end; 0 is five seconds, as in PostgreSQL. The server may still be closing the session of a
 	// client that has just disconnected.
 	DatabaseWait time.Duration
+	// ObserverStats returns what the workers of an observer in this process have done; false: there
+	// are none. Nil: there never are.
+	ObserverStats func(id uint32) (observer.Stats, bool)
 	// AnalyzeInterval is the pause between searches for tables whose statistics are out of date;
 	// zero: only ANALYZE makes statistics.
 	AnalyzeInterval time.Duration

@@ -87,3 +87,12 @@ func DescribeValue(d *Desc, k Key, value []byte) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// DescribeRowKey is the text of the key columns of a row, given by its whole key: (7, a).
+func DescribeRowKey(d *Desc, key []byte) string {
+	k, ok := DecodeKey(key)
+	if !ok {
+		return fmt.Sprintf("%x", key)
+	}
+	return DescribeKey(d, k)
+}

@@ -50,6 +50,14 @@ func observerPrefix(id ID) []byte {
 // ObserverSpan holds all keys of an observer.
 func ObserverSpan(id ID) kv.Span { return PrefixSpan(observerPrefix(id)) }
 
+// ObserverOfSpan returns the observer of which a span holds all keys; ok is false for other spans.
+func ObserverOfSpan(span kv.Span) (id ID, ok bool) {
+	if len(span.Start) != 5 || span.Start[0] != PrefixObserver {
+		return 0, false
+	}
+	return ID(binary.BigEndian.Uint32(span.Start[1:])), true
+}
+
 // DecodeObserverKey takes a key of an observer apart; ok is false for keys of other owners. rowKey
 // is the whole key of a row, and aliases key.
 func DecodeObserverKey(key []byte) (id ID, kind ObserverKind, rowKey []byte, ok bool) {

@@ -29,6 +29,9 @@ func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
 	if old != nil {
 		note.Old = t.buf.keep(old)
 	}
+	// What was noted before is of a write that has failed.
+	n.notes = slices.DeleteFunc(n.notes,
+		func(m mvcc.Note) bool { return m.Observer == observer })
 	n.notes, n.some = append(n.notes, note), true
 }
 
@@ -37,6 +40,10 @@ func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
 func (t *Txn) RunFor(from tso.Timestamp, generation uint32) {
 	t.origin = origin{ts: from, generation: generation + 1}
 }
+
+// WakeObserver makes the commit wake the workers of an observer, for something in the store that
+// they are to look for.
+func (t *Txn) WakeObserver(observer uint32) { t.woken = append(t.woken, observer) }
 
 // wokenKeys bounds how many keys of one commit are passed on one by one.
 const wokenKeys = 1024
@@ -49,7 +56,13 @@ func (s *Store) OnNotified(f func(observer uint32, keys [][]byte)) { s.notified 
 
 // wakeObservers follows a commit, also one of which the result is unknown.
 func (t *Txn) wakeObservers() {
-	if !t.buf.noted.some || t.s.notified == nil {
+	if t.s.notified == nil {
+		return
+	}
+	for _, o := range t.woken {
+		t.s.notified(o, nil)
+	}
+	if !t.buf.noted.some || t.buf.tree == nil && t.stream == nil {
 		return
 	}
 	if t.stream != nil {

@@ -275,3 +275,14 @@ func TestADroppedSpanTakesItsNotifications(t *testing.T) {
 	want := mvcc.NotifySpan(kv.Span{Start: []byte("t1"), End: []byte("t2")})
 	require.Contains(t, spans, want)
 }
+
+func TestANoteOfAWriteThatFailedIsReplaced(t *testing.T) {
+	ctx := context.Background()
+	s := newStore(t, txn.Options{})
+	tx := begin(t, s)
+	tx.Notify([]byte("a"), 1, []byte("stale"))
+	tx.Notify([]byte("a"), 1, []byte("0"))
+	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+	require.NoError(t, tx.Commit(ctx))
+	require.Equal(t, []string{"1:0:stamped"}, notified(t, s, "a"))
+}

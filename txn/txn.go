@@ -79,7 +79,8 @@ type Txn struct {
 	ignored map[tso.Timestamp]struct{}
 	// decided holds decided transactions whose locks it has met while they were being settled.
 	decided map[tso.Timestamp]tso.Timestamp
-	origin  origin // of the changes that it makes
+	origin  origin   // of the changes that it makes
+	woken   []uint32 // observers that its commit wakes
 }
 
 // StartTS returns the transaction's timestamp, by which its locks and records are known. It reads

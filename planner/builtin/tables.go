@@ -6,7 +6,7 @@ func functionTables() [][]def {
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
 		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(),
-		observerFunctions(), backendFunctions(), notifyFunctions(),
+		observerFunctions(), deadLetterFunctions(), backendFunctions(), notifyFunctions(),
 		catalogFunctions, catalogSets,
 	}
 }

@@ -145,6 +145,14 @@ type Observer struct {
 	Backfill bool
 }
 
+// DeadLetters is what a Session may offer beside: the rows that observers have given up.
+type DeadLetters interface {
+	// SettleDeadLetters makes the observer of a name run again on the rows that it has given up, or
+	// drops them: all, or the one with a key. It returns how many there were; 42704 when there is
+	// no such observer.
+	SettleDeadLetters(name string, key *string, drop bool) (int64, error)
+}
+
 // AdvisoryKey is one bigint, or with Pair two integers: two separate spaces of keys.
 type AdvisoryKey struct {
 	Hi, Lo uint32

@@ -55,6 +55,17 @@ CREATE VIEW pg_catalog.minidb_memory (
 	consumer text, pid int4, bytes int8, limit_bytes int8, most_bytes int8, ended int8, ending bool
 );
 
+CREATE VIEW pg_catalog.minidb_observers (
+	name text, tablename text, version int8, columns text[], pending int8,
+	oldest_pending timestamptz, dead_letters int8, running bool, backfilling bool, workers int4,
+	busy int4, queued int4, runs int8, conflicts int8, failures int8, last_error text,
+	last_failed timestamptz
+);
+
+CREATE VIEW pg_catalog.minidb_dead_letters (
+	observer text, tablename text, key text, attempts int4, failed timestamptz, error text
+);
+
 CREATE VIEW pg_catalog.pg_stats (
 	schemaname name, tablename name, attname name, inherited bool, null_frac float4,
 	avg_width int4, n_distinct float4, most_common_vals text, most_common_freqs float4[],

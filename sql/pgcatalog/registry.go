@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/observer"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -39,6 +40,12 @@ type Env interface {
 	Reruns() []Reruns
 	// Memory is what the process holds in memory.
 	Memory() memory.Stats
+	// Pending is what waits for an observer, DeadLetters what it has given up, and ObserverStats
+	// what it has done in this process; false: it does not run here.
+	Pending(ctx context.Context, o catalog.Observed) (Pending, error)
+	DeadLetters(ctx context.Context, o catalog.Observed,
+		visit func(l *observer.DeadLetter) error) error
+	ObserverStats(o catalog.Observed) (st observer.Stats, running bool)
 	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there
 	// are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)

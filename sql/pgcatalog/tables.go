@@ -56,6 +56,8 @@ func rowsOf() map[string]func(r *reader, emit emitter) {
 		"pg_stat_progress_analyze":      analyzeProgressRows,
 		"pg_stat_progress_create_index": indexProgressRows,
 		"minidb_memory":                 memoryRows,
+		"minidb_observers":              observerRows,
+		"minidb_dead_letters":           deadLetterRows,
 		"pg_stats":                      statsRows,
 		"pg_stat_all_tables":            counterRows,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/observer"
 )
 
 // The descriptor of a table holds its observers. The name of each, with its version, is also a key
@@ -23,6 +24,9 @@ type Observed struct {
 	Table    *table.Desc
 	Observer *table.Observer // of Table.Observers
 }
+
+// Target is what the workers of the observer have to know of it.
+func (o Observed) Target() observer.Target { return o.Table.Target(o.Observer) }
 
 // Observer finds an observer of a database by name; ok is false when there is none.
 func (v *View) Observer(ctx context.Context, db table.ID, name string) (o Observed, ok bool,
@@ -104,7 +108,8 @@ func (v *View) CreateObserver(ctx context.Context, old *table.Desc,
 }
 
 // ReplaceObserver gives an observer of the table the version, columns and backfill of o, which is
-// found by its name. The descriptor that it returns takes the place of old. Requires: as of
+// found by its name. With a backfill it begins anew, under another ID; without one it goes on from
+// what is acknowledged. The descriptor that it returns takes the place of old. Requires: as of
 // CreateObserver.
 func (v *View) ReplaceObserver(ctx context.Context, old *table.Desc,
 	o table.Observer) (*table.Desc, error) {
@@ -114,6 +119,15 @@ func (v *View) ReplaceObserver(ctx context.Context, old *table.Desc,
 		return nil, noObserver(o.Name)
 	}
 	o.ID = to.ID
+	if o.Backfill { // it begins anew: what the old one has acknowledged says nothing
+		if err := v.forgetObserver(old, to); err != nil {
+			return nil, err
+		}
+		var err error
+		if o.ID, err = v.NewID(ctx); err != nil {
+			return nil, err
+		}
+	}
 	*to = o
 	return d, v.putObserver(ctx, old, d, &o)
 }
@@ -141,7 +155,8 @@ func (v *View) changeObservers(ctx context.Context, old, d *table.Desc) error {
 }
 
 // DropObserver removes an observer of the table. Its own keys are dropped as a whole, its
-// notifications go when one is met. The descriptor that it returns takes the place of old.
+// notifications are swept up (package observer). The descriptor that it returns takes the place of
+// old.
 func (v *View) DropObserver(ctx context.Context, old *table.Desc, name string) (*table.Desc,
 	error) {
 	o := old.ObserverByName(name)
@@ -162,6 +177,7 @@ func (v *View) forgetObserver(d *table.Desc, o *table.Observer) error {
 	if err := v.remove(observerKey(d.DatabaseID, o.Name)); err != nil {
 		return err
 	}
+	v.tx.WakeObserver(uint32(o.ID))
 	return v.tx.DropSpan(table.ObserverSpan(o.ID))
 }
 

@@ -37,6 +37,10 @@ type Notification struct {
 // Stamped reports whether the transaction is known to have committed.
 func (n *Notification) Stamped() bool { return n.CommitTS != 0 }
 
+// Announced reports whether the notification is of no change: a backfill has left it (Announce), in
+// case that the observer has never run on the row.
+func (n *Notification) Announced() bool { return n.StartTS == n.CommitTS }
+
 // From returns the commit_ts of the change from outside that led to the notification. Requires: it
 // is stamped.
 func (n *Notification) From() tso.Timestamp {

@@ -129,7 +129,7 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp) Found {
 			newer = true
 			continue
 		}
-		if n.CommitTS <= c.Previous || announced(n) && (c.Previous != 0 || c.Value == nil) {
+		if n.CommitTS <= c.Previous || n.Announced() && (c.Previous != 0 || c.Value == nil) {
 			c.Stale = true
 			continue
 		}
@@ -155,10 +155,6 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp) Found {
 	}
 	return Nothing
 }
-
-// announced reports whether a notification is of no change: a backfill has left it, in case that
-// the observer has never run on the row.
-func announced(n *txn.Notification) bool { return n.StartTS == n.CommitTS }
 
 // acknowledged returns the snapshot timestamp of the last run on a row, zero without one.
 func (o *Target) acknowledged(ctx context.Context, t *txn.Txn, key []byte) (tso.Timestamp, error) {

@@ -1,0 +1,169 @@
+package minidb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/observer"
+)
+
+// observation is an observer that runs in this process.
+type observation struct {
+	Observer
+	db     *DB
+	f      ObserverFunc
+	found  catalog.Observed
+	target observer.Target
+	pool   *observer.Pool
+	ended  func() error // of the context of Observe
+	unhook func() bool  // from it
+	// stopped is closed when stop has stopped the workers.
+	stopped chan struct{}
+}
+
+// stop ends the observation alone.
+func (w *observation) stop() {
+	w.db.observers.Lock()
+	if w.db.observers.by[w.target.ID] != w {
+		w.db.observers.Unlock()
+		<-w.stopped
+		return
+	}
+	delete(w.db.observers.by, w.target.ID)
+	w.db.observers.stopping.Add(1)
+	w.db.observers.Unlock()
+	defer w.db.observers.stopping.Done()
+	w.pool.Stop()
+	close(w.stopped)
+}
+
+// failed logs a failure.
+func (w *observation) failed(key []byte, err error, attempts int, givenUp bool) {
+	log := w.db.opts.logger.With("observer", w.Name, "error", err)
+	switch {
+	case key == nil:
+		log.Warn("observer cannot look for work")
+	case givenUp:
+		log.Error("observer has given up a row, see minidb_dead_letters",
+			"key", table.DescribeRowKey(w.found.Table, key), "attempts", attempts)
+	default:
+		log.Warn("observer failed, the row is tried again",
+			"key", table.DescribeRowKey(w.found.Table, key), "attempts", attempts)
+	}
+}
+
+// errObserverGone ends the runs of an observer that was dropped, or replaced by another version.
+var errObserverGone = errors.New("minidb: the observer was dropped or replaced")
+
+// run is one run on one row.
+func (w *observation) run(ctx context.Context, key []byte) (res observer.Result) {
+	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	tx, err := w.db.Begin(ctx, Isolation("repeatable read"))
+	if err != nil {
+		return observer.Result{Err: err}
+	}
+	tx.managed, tx.h.lost = true, nil
+	ended := false // the function has kept the transaction
+	defer func() {
+		if !ended {
+			_ = tx.rollback(ctx)
+		}
+	}()
+	t, found, ok, err := tx.h.observer(ctx, w.Name)
+	if err != nil {
+		return observer.Result{Err: err, Conflict: repeatable(err)}
+	}
+	if !ok || found.Observer.ID != w.found.Observer.ID ||
+		found.Observer.Version != w.found.Observer.Version {
+		w.db.observers.stopping.Go(w.stop)
+		return observer.Result{Err: errObserverGone, Conflict: true}
+	}
+	c, state, err := w.target.Look(ctx, t, key)
+	res = observer.Result{Found: state, At: c.At, Err: err}
+	if err != nil || state != observer.Pending {
+		if err == nil && c.Stale {
+			res.Err = w.target.CleanStale(ctx, w.db.store, &c)
+		}
+		return res
+	}
+	change, same, err := w.change(found, &c)
+	if err == nil && !same {
+		t.RunFor(c.Origin, c.Generation)
+		ended, err = w.call(ctx, tx, change)
+	}
+	if err == nil {
+		err = w.commit(ctx, tx, t, &c)
+	}
+	res.Err, res.Conflict = err, err != nil && repeatable(err)
+	if errors.Is(err, txn.ErrAmbiguous) {
+		return observer.Result{Found: observer.Later} // another look finds out
+	}
+	if err == nil {
+		res.Err = w.target.Clean(ctx, w.db.store, &c)
+	}
+	return res
+}
+
+// call runs the function. abandoned reports that it has not returned in time and has lost its
+// transaction: whatever it does with that from now on fails.
+func (w *observation) call(ctx context.Context, tx *Tx, c Change) (abandoned bool, err error) {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("minidb: observer %q panicked: %v\n%s", w.Name, r, debug.Stack())
+			}
+		}()
+		done <- w.f(ctx, tx, c)
+	}()
+	select {
+	case err := <-done:
+		return false, err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(observerGrace)
+	defer grace.Stop()
+	select {
+	case err := <-done:
+		return false, err
+	case <-grace.C:
+	}
+	tx.h.abandon()
+	return true, fmt.Errorf("minidb: observer %q did not return after its context had ended: %w",
+		w.Name, context.Cause(ctx))
+}
+
+// abandon takes a session away from a function that may be using it.
+func (h *handle) abandon() {
+	h.session.Terminate()
+	go h.db.release(h)
+}
+
+// commit commits the run together with its acknowledgement.
+func (w *observation) commit(ctx context.Context, tx *Tx, t *txn.Txn, c *observer.Change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !tx.h.inBlock() {
+		return fmt.Errorf("minidb: the function of observer %q has ended its transaction: %w",
+			w.Name, ErrTxDone)
+	}
+	lost := tx.h.lost
+	if lost == nil {
+		if err := tx.h.acknowledge(&w.target, t, c); err != nil {
+			return err
+		}
+	}
+	err := tx.commit(ctx)
+	if errors.Is(err, ErrRolledBack) && lost != nil {
+		return lost // the function kept it to itself
+	}
+	return err
+}
