@@ -79,7 +79,8 @@ func TestAMissingAsyncLockIsBarredWhileTheCoordinatorLives(t *testing.T) {
 	checkStore(t, e, "barred")
 }
 
-// TestAnEarlierReaderPassesAnAsyncLock: each lock's own lowest commit timestamp tells it so.
+// TestAnEarlierReaderPassesAnAsyncLock: it needs no more than each lock's own lowest commit
+// timestamp.
 func TestAnEarlierReaderPassesAnAsyncLock(t *testing.T) {
 	ctx := context.Background()
 	var s *txn.Store
@@ -154,7 +155,8 @@ func TestTooManyKeysForAsyncTakeTwoPhases(t *testing.T) {
 	}
 }
 
-// TestALockNamesItsSession: who is stopped by it can tell whom it waits for.
+// TestALockNamesItsSession: a transaction that is stopped by a lock learns which session it waits
+// for.
 func TestALockNamesItsSession(t *testing.T) {
 	ctx := context.Background()
 	opts := asyncOptions

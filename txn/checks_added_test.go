@@ -48,8 +48,8 @@ func (o *ordered) Update(ctx context.Context, rows [][]byte, step kv.Step) error
 	return err
 }
 
-// failedBatchRollsBack: of two prewrites under way at once one lands and the other is refused.
-// Whoever comes next does not have to wait for a time to live.
+// failedBatchRollsBack: of two prewrites under way at once one succeeds and the other is refused.
+// The next transaction does not have to wait for a time to live.
 func failedBatchRollsBack(sc *scene) {
 	e := split()
 	sc.commit(sc.open(e, txn.Options{}), "z", "0")

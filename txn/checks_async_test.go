@@ -109,7 +109,7 @@ func missingLockIsBarred(sc *scene) {
 	sc.want("all or none", sc.read(s, "a", "z"), "a=- z=- ")
 }
 
-// asyncIsSeenAtOnce: whoever begins after the commit has returned is above it.
+// asyncIsSeenAtOnce: a transaction that begins after the commit has returned is above it.
 func asyncIsSeenAtOnce(sc *scene) {
 	s := sc.openWith(single(), async, "", nil)
 	sc.commit(s, "a", "1", "z", "1")

@@ -99,7 +99,7 @@ func secondaryAwaitsTheSync(sc *scene) {
 	sc.want("the reader", <-read, "z=1")
 }
 
-// looking is a context that notices when somebody is about to wait for its end.
+// looking is a context that notices when a goroutine is about to wait for its end.
 type looking struct {
 	context.Context
 	done func()
@@ -110,8 +110,8 @@ func (c looking) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// conflictAwaitsTheSync: whoever holds a row's lock commits, in one phase, while another looks
-// whether it is worth while to wait for it.
+// conflictAwaitsTheSync: the holder of a row's lock commits, in one phase, while another
+// transaction checks whether waiting for the lock is of any use.
 func conflictAwaitsTheSync(sc *scene) {
 	base := single()
 	dead := sc.open(base, txn.Options{Protocol: txn.TwoPhase,
@@ -119,7 +119,7 @@ func conflictAwaitsTheSync(sc *scene) {
 	_ = sc.writer(dead, "other", "1").Commit(sc.ctx)
 	e := newHeld(base)
 	defer e.letGo()
-	// while there is a lock, whoever looks does so in the store
+	// while there is a lock, readers look in the store
 	s := sc.open(e, txn.Options{LeaveFoundLocks: true})
 	late, holder := sc.lockHolder(s, false), sc.lockHolder(s, false)
 	sc.must(sc.nowait(holder, "k", rowlock.Update), "lock")
@@ -180,7 +180,7 @@ func lateCommitIsAwaited(sc *scene) {
 		}
 	}
 	sc.must(tx.Commit(sc.ctx), "commit")
-	<-answered // and the reader is nobody else's any more
+	<-answered // and no other goroutine uses the reader any more
 	sc.want("the reader", <-read, "1")
 	sc.want("the reader, again", <-read, "1")
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// I21: a coordinator that knows its locks to be as it wrote them does not read them again, and does
-// as soon as somebody else has been at one.
+// I21: a coordinator that knows its locks to be as it wrote them does not read them again. It does
+// as soon as another transaction has touched one.
 var knownClauses = []clause{
 	{"I21 I4", "a lock that a resolver has settled is not settled again", settledLockIsLookedAt},
 	{"I21 I4", "a lock of an async commit that a resolver has settled is not settled again",

@@ -84,7 +84,7 @@ func pushedCommit(sc *scene, e kv.Engine) {
 }
 
 // leapDoesNotKill: the clock makes a step of an hour, and half of one backwards, while a
-// transaction has locks in the store. Who meets one waits, or reads past it (B5).
+// transaction has locks in the store. A transaction that meets one waits, or reads past it (B5).
 func leapDoesNotKill(sc *scene) {
 	for _, opts := range []txn.Options{{StreamBytes: 1}, {Protocol: txn.TwoPhase},
 		{Protocol: txn.Async, BatchKeys: 1}} {

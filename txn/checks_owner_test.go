@@ -93,7 +93,7 @@ func lapsedReaderIsRefused(sc *scene) {
 	wantError[*txn.SafepointError](sc, "a read below the safepoint", err)
 }
 
-// lapsedWriterIsRefused: no record is left that would tell it of a conflict.
+// lapsedWriterIsRefused: no record is left in which it could find a conflict.
 func lapsedWriterIsRefused(sc *scene) {
 	tx := sc.lapsed()
 	sc.set(tx, "a", "2")

@@ -42,7 +42,8 @@ func updateIsNotLost(sc *scene) {
 	wantError[*txn.WriteConflictError](sc, "second commit", t2.Commit(sc.ctx))
 }
 
-// lockIsNotOverwritten: the one who locked b is between prewrite and commit when another writes b.
+// lockIsNotOverwritten: the transaction that locked b is between prewrite and commit when another
+// writes b.
 func lockIsNotOverwritten(sc *scene) {
 	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite,
 		func(s *txn.Store) bool {
@@ -156,7 +157,7 @@ func readsTravelTogether(sc *scene) {
 func noWriteSkewAlone(sc *scene)  { noWriteSkew(sc, single()) }
 func noWriteSkewShared(sc *scene) { noWriteSkew(sc, shared()) }
 
-// noWriteSkew: two doctors, of whom one has to stay.
+// noWriteSkew: two doctors, one of which has to stay.
 func noWriteSkew(sc *scene, e kv.Engine) {
 	s := sc.open(e, txn.Options{})
 	sc.commit(s, "x", "on", "y", "on")

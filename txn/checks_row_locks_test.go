@@ -170,8 +170,8 @@ func (sc *scene) notStolen(here, there *txn.Store) {
 	sc.want("n", sc.read(there, "n"), "n=2 ")
 }
 
-// deadlockIsDetected: each waits for the other. Both waits stand in the table at one time only when
-// nobody has noticed.
+// deadlockIsDetected: each waits for the other. Both waits are in the table at one time only when
+// the deadlock was not noticed.
 func deadlockIsDetected(sc *scene) {
 	s := sc.open(single(), txn.Options{})
 	ctx, cancel := context.WithCancel(sc.ctx)

@@ -74,8 +74,8 @@ func (sc *scene) twoProcesses(e *probed) (watchful, other *txn.Store) {
 	return sc.open(e, opts), sc.open(e.Engine, opts)
 }
 
-// validatorLives: validation takes sixteen seconds under a lock of three, and now and then somebody
-// reads what is to be committed.
+// validatorLives: validation takes sixteen seconds under a lock of three, and now and then another
+// transaction reads what is to be committed.
 func validatorLives(sc *scene) {
 	e := &probed{}
 	s, other := sc.twoProcesses(e)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// awaitOrFail returns when the condition holds; done tells that it never will.
+// awaitOrFail returns when the condition holds; a value in done means that it never will.
 func awaitOrFail(t *testing.T, what string, done <-chan error, condition func() bool) {
 	t.Helper()
 	for !condition() {
@@ -28,8 +28,8 @@ func awaitOrFail(t *testing.T, what string, done <-chan error, condition func() 
 	}
 }
 
-// TestCloseEndsEveryWait: Close does not wait for a commit that waits for somebody who cannot
-// commit before Close is over.
+// TestCloseEndsEveryWait: Close does not wait for a commit that waits for a transaction which
+// cannot commit before Close is over.
 func TestCloseEndsEveryWait(t *testing.T) {
 	ctx := context.Background()
 	waits := map[string]func(t *testing.T, s *txn.Store) (wait func() error, waits func() bool){
@@ -96,7 +96,7 @@ func large(t *testing.T, s *txn.Store, key string) {
 	t.Cleanup(func() { require.NoError(t, tx.Rollback(context.Background())) })
 }
 
-// TestCloseEndsTheWaitForASafeSnapshot: it may wait for a writer that nobody will commit.
+// TestCloseEndsTheWaitForASafeSnapshot: it may wait for a writer that is never committed.
 func TestCloseEndsTheWaitForASafeSnapshot(t *testing.T) {
 	ctx := context.Background()
 	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{})

@@ -28,9 +28,9 @@ import (
 
 // The crash test runs a bank on a crashable file system, takes the state that a power failure would
 // leave at random moments, and opens it. Every transfer writes both accounts and, under a key of
-// its own, what it moved; so from the transfers found, every balance can be recomputed: one that is
-// half there shows. Every transfer whose commit returned before the crash must be there (txn: I4),
-// and so must every one of which a look at an account has told (txn: I18).
+// its own, what it moved. So every balance can be recomputed from the transfers found, and a
+// transfer that is half there shows. Every transfer whose commit returned before the crash must be
+// there (txn: I4), and so must every one that a reader of an account has returned (txn: I18).
 //
 // MINIDB_CRASH_POINTS is the number of crashes of all these tests together:
 //
@@ -381,7 +381,7 @@ func (b *bank) transfer(key string, dice *rand.Rand) error {
 	return tx.Commit(ctx)
 }
 
-// look tells the last transfer of an account, if there is one.
+// look returns the last transfer of an account, if there is one.
 func (b *bank) look(dice *rand.Rand) (transfer string, err error) {
 	ctx := context.Background()
 	tx, err := b.begin(ctx, true)

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A table in small: the key "way" leads to its rows, those who write them validate it, and who
-// drops the rows as a whole writes it.
+// A table in small: the key "way" leads to its rows. Transactions that write them validate it, and
+// one that drops the rows as a whole writes it.
 var (
 	rowsSpan = kv.Span{Start: []byte("r"), End: []byte("s")}
 	way      = []byte("way")

@@ -84,7 +84,7 @@ func (h *heldCommit) waits(t *testing.T, fn func(ctx context.Context) error) <-c
 	return result
 }
 
-// lockEarly gets a's lock as one who waited for it does, and reads a again.
+// lockEarly gets a's lock as a transaction that waited for it does, and reads a again.
 func lockEarly(t *testing.T, tx *txn.Txn) {
 	ctx := context.Background()
 	var stale *txn.StaleError
@@ -112,7 +112,8 @@ func TestALockIsPassedOnBeforeTheSync(t *testing.T) {
 	require.NoError(t, tx.Commit(context.Background()))
 }
 
-// TestALockWithoutEarlyWaitsForTheSync: whoever did not ask for it reads durable commits only.
+// TestALockWithoutEarlyWaitsForTheSync: without Locking.Early a transaction reads durable commits
+// only.
 func TestALockWithoutEarlyWaitsForTheSync(t *testing.T) {
 	for _, rereads := range []bool{false, true} {
 		h := holdCommit(t, 1)
@@ -168,9 +169,9 @@ func TestASnapshotReaderIsRefusedWithoutALock(t *testing.T) {
 	})
 }
 
-// TestEarlyLocksSurviveACrash counts in one hot key, with a record of every count, and looks at
-// what a crash leaves at any moment: an unbroken row of counts that holds every count that was
-// acknowledged, and every count that a transaction without writes told of.
+// TestEarlyLocksSurviveACrash counts in one hot key, with a record of every count, and checks what
+// a crash leaves at any moment: an unbroken row of counts that has every count that was
+// acknowledged, and every count that a transaction without writes returned.
 func TestEarlyLocksSurviveACrash(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -180,7 +181,7 @@ func TestEarlyLocksSurviveACrash(t *testing.T) {
 	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "hot", "0")
-	var told atomic.Int64 // the highest count that anybody outside knows
+	var returned atomic.Int64 // the highest count that a client knows
 	var group sync.WaitGroup
 	for w := range 6 {
 		group.Go(func() {
@@ -190,7 +191,8 @@ func TestEarlyLocksSurviveACrash(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for old := told.Load(); n > old && !told.CompareAndSwap(old, n); old = told.Load() {
+				for old := returned.Load(); n > old && !returned.CompareAndSwap(old, n); {
+					old = returned.Load()
 				}
 			}
 		})
@@ -201,10 +203,10 @@ func TestEarlyLocksSurviveACrash(t *testing.T) {
 		rounds = 4
 	}
 	for i := range rounds {
-		for last := told.Load(); told.Load() < last+20; {
+		for last := returned.Load(); returned.Load() < last+20; {
 			runtime.Gosched()
 		}
-		known := told.Load()
+		known := returned.Load()
 		checkCounts(t, fs.Crash(rng.IntN(101), rng), known, fmt.Sprintf("crash %d", i))
 	}
 	cancel()

@@ -11,9 +11,9 @@ func (s *Store) AwaitSecondaries() {
 }
 
 // TakeForDead makes the Store forget what it knows of the transactions that have locks in the
-// store: whoever meets one judges it by its primary, its owner's session and the time to live. So
-// tests play a resolver of another process, wrong about an owner or right, on an engine that has no
-// other processes.
+// store: a transaction that meets one judges it by its primary, its owner's session and the time to
+// live. So tests play a resolver of another process, wrong about an owner or right, on an engine
+// that has no other processes.
 func (s *Store) TakeForDead() {
 	s.memory.LockHolders.Forget()
 }

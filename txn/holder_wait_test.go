@@ -25,8 +25,8 @@ func streamedKey(t *testing.T) (*txn.Store, *txn.Txn) {
 	return s, holder
 }
 
-// TestNoWaitForAStreamedKey: who does not want to wait does not wait for a lock in the store
-// either, and has no row lock afterwards.
+// TestNoWaitForAStreamedKey: a request with NoWait does not wait for a lock in the store either,
+// and has no row lock afterwards.
 func TestNoWaitForAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
@@ -44,8 +44,8 @@ func TestNoWaitForAStreamedKey(t *testing.T) {
 	require.NoError(t, lockHolder.Rollback(ctx))
 }
 
-// TestAFailedTransactionHoldsNoStreamedKey: as long as its client does not say ROLLBACK, a
-// transaction that has failed keeps nobody waiting, be it for a lock in the store.
+// TestAFailedTransactionHoldsNoStreamedKey: no transaction has to wait for one that has failed and
+// whose client has not sent ROLLBACK yet, not even for a lock in the store.
 func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, failed := streamedKey(t)

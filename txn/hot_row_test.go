@@ -36,8 +36,8 @@ func BenchmarkHotRow(b *testing.B) {
 		})
 		b.Run("change/"+strconv.Itoa(versions), func(b *testing.B) {
 			for b.Loop() {
-				// An older snapshot, so that memory cannot tell and the newest version is looked
-				// for.
+				// An older snapshot, of which memory knows nothing, so that the newest version
+				// is looked for.
 				tx := begin(b, s)
 				tx.SetLocking(txn.Locking{Writes: true, Rereads: true})
 				commit(b, s, "hot", "1")

@@ -20,19 +20,19 @@ import (
 
 // The tests here try every order, within a bound, in which a coordinator and resolvers that take it
 // for dead can reach the engine. Between two steps of one actor any other may run. The bound is the
-// number of preemptions: how often somebody is stopped who could have gone on.
+// number of preemptions: how often an actor is stopped that could have gone on.
 
 // schedule runs actors one at a time. Each stops before it touches the engine.
 type schedule struct {
-	prefix []int // whom to choose at the first decisions; then who ran last goes on
+	prefix []int // actors chosen at the first decisions; then the last one goes on
 	taken  []decision
 
-	running int // -1: nobody is scheduled, and nobody stops
+	running int // -1: no actor is scheduled, and none stops
 	grant   []chan struct{}
 	arrived chan bool // from the running one: true when it stopped, false when it is done
 }
 
-// decision is one choice of who runs next.
+// decision is one choice of the next actor.
 type decision struct {
 	chosen, last int
 	enabled      []int
@@ -78,7 +78,7 @@ func (s *schedule) run(step func(who int), actors ...func()) {
 	s.running = -1
 }
 
-// stop is called by whoever runs.
+// stop is called by the running actor.
 func (s *schedule) stop() {
 	if me := s.running; me >= 0 {
 		s.arrived <- true
@@ -135,7 +135,7 @@ type interleaving struct {
 }
 
 // interleavings are the ways to commit a and z in which they matter. On an exclusive engine the
-// commit point of two phases is left out: a reader waits for it in memory, where nobody can be
+// commit point of two phases is left out: a reader waits for it in memory, where no actor can be
 // stopped.
 var interleavings = map[string]interleaving{
 	"async":              {memkv.Options{}, async},
@@ -185,9 +185,9 @@ func (c interleaving) explore(preemptions int, hasty bool) (verdicts map[string]
 
 // interleave lets a coordinator commit a and z while two resolvers read both, each beginning at
 // another one, and a third writes z. When hasty, time runs so fast for them that all locks which
-// they meet have expired, and nobody knows better. What the resolvers saw must be what is there in
-// the end at their timestamps, and what the coordinator was told must be true. It returns which it
-// was.
+// they meet have expired, and memory knows nothing. What the resolvers saw must be what is there in
+// the end at their timestamps, and the result that the coordinator got must be true. It returns
+// that result.
 func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options,
 	hasty bool) (verdict string) {
 	opts.LockTTL = time.Hour

@@ -15,7 +15,7 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// halted is an engine on which updates of many rows wait, once it is told so, unless a test's own
+// halted is an engine on which updates of many rows wait, once it is set to, unless a test's own
 // context comes with them: the clean-up of large transactions.
 type halted struct {
 	*memkv.Engine
@@ -88,7 +88,7 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	drop := begin(t, s)
 	require.NoError(t, drop.DropSpan(kv.Span{Start: []byte("a"), End: []byte("b")}))
 	require.NoError(t, drop.Commit(ctx))
-	// the rolled back lock in its way is settled by whoever meets it
+	// the rolled back lock in its way is settled by the commit that meets it
 	commit(t, s, "a000001", "mine")
 	reader := begin(t, s)
 	require.Len(t, scan(t, reader, kv.Span{Start: []byte("a"), End: []byte("c")},

@@ -421,8 +421,9 @@ func TestOneOfRenewalAndJudgementWins(t *testing.T) {
 	require.False(t, judge(0))
 }
 
-// TestAHeartbeatTakesTheNewSession: the process was paused beyond its lease, nobody came by, and
-// the long transaction goes on under the new session, though its secondaries name the old one.
+// TestAHeartbeatTakesTheNewSession: the process was paused beyond its lease, no other one met its
+// locks, and the long transaction goes on under the new session, though its secondaries name the
+// old one.
 func TestAHeartbeatTakesTheNewSession(t *testing.T) {
 	ctx := context.Background()
 	sh := openShop(t, 0)

@@ -86,8 +86,8 @@ func TestALatePrewriteIsStopped(t *testing.T) {
 }
 
 // TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack: the secondaries' prewrite overtook the
-// primary's. Who meets them waits for the TTL, then writes a rollback where the primary will land
-// (txn: I5).
+// primary's. A transaction that meets them waits for the TTL, then writes a rollback where the
+// primary would be written (txn: I5).
 func TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})

@@ -40,9 +40,9 @@ func (sc *scene) queue(tx *txn.Txn, s *txn.Store, key string, mode rowlock.Mode)
 	}), "queue")
 }
 
-// queuedRowIsNotTaken: of two who wait long for rows of another process, one gives up and leaves no
-// trace, and one has the row in the end. A free row that somebody queues for is not had by who
-// comes then, be it a commit; who queues has it.
+// queuedRowIsNotTaken: of two transactions that wait long for rows of another process, one gives up
+// and leaves no trace, and one gets the row in the end. A free row with a queue is not given to a
+// transaction that comes then, nor to a commit, but to the first of the queue.
 func queuedRowIsNotTaken(sc *scene) {
 	here, there := sc.processes("")
 	ctx, giveUp := context.WithCancel(sc.ctx)
@@ -107,7 +107,8 @@ func cycleThroughACommitIsDetected(sc *scene) {
 	sc.want("b", sc.read(here, "b"), "b=2 ")
 }
 
-// TestThePlaceOfTheDeadInAQueue ends with their session, when somebody meets it or settles all.
+// TestThePlaceOfTheDeadInAQueue ends with their session, when a transaction meets it or a tool
+// settles all.
 func TestThePlaceOfTheDeadInAQueue(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		dead, other := sc.processes("")

@@ -87,8 +87,8 @@ func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 	})
 }
 
-// TestLockTimeoutBoundsAllWaitsInTheStore: who has waited for a row lock as long as it may does not
-// begin anew when the lock of a commit takes its place.
+// TestLockTimeoutBoundsAllWaitsInTheStore: a transaction that has waited for a row lock as long as
+// it may does not begin anew when the lock of a commit replaces it.
 func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		e := shared()

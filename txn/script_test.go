@@ -122,7 +122,7 @@ func (s *script) openStore() {
 	opts.LockWait = time.Millisecond
 	opts.Lease, opts.LeaseRenewal = time.Hour, -1
 	opts.CrashPoint = s.crashPoint
-	opts.LeaveFoundLocks = true // a script says who meets a lock, and when
+	opts.LeaveFoundLocks = true // a script decides which transaction meets a lock, and when
 	before := s.oracle.Now()
 	store, err := openTxn(context.Background(), s.engine, opts)
 	require.NoError(s.t, err)

@@ -23,7 +23,7 @@ func beginIn(t *testing.T, s *txn.Store, opts txn.BeginOptions) *txn.Txn {
 	return tx
 }
 
-// TestWriteSkewIsRefused is txn: I10: two doctors, of whom one has to stay.
+// TestWriteSkewIsRefused is txn: I10: two doctors, one of which has to stay.
 func TestWriteSkewIsRefused(t *testing.T) {
 	ctx := context.Background()
 	everywhere(t, func(t *testing.T, s *txn.Store) {
@@ -102,7 +102,7 @@ func TestReadsAreNotedAsFarAsTheyWent(t *testing.T) {
 	})
 }
 
-// TestOneDependencyIsNoReason: who read what another has overwritten comes before it, and both
+// TestOneDependencyIsNoReason: a reader of what another has overwritten comes before it, and both
 // commit.
 func TestOneDependencyIsNoReason(t *testing.T) {
 	ctx := context.Background()
@@ -118,7 +118,7 @@ func TestOneDependencyIsNoReason(t *testing.T) {
 }
 
 // TestTheReadOnlyAnomaly (Fekete, O'Neil and O'Neil, 2004): a reader makes a history of two writers
-// unserializable. Somebody is refused, on a shared engine too.
+// unserializable. One of them is refused, on a shared engine too.
 func TestTheReadOnlyAnomaly(t *testing.T) {
 	ctx := context.Background()
 	everywhere(t, func(t *testing.T, s *txn.Store) {
@@ -197,13 +197,13 @@ func TestTheReadOnlyAnomalyBetweenProcesses(t *testing.T) {
 	require.NoError(t, reader.Rollback(ctx))
 }
 
-// TestDeferrableWaitsForASafeSnapshot: its snapshot is taken when nobody can spoil it, and then it
-// needs no noting.
+// TestDeferrableWaitsForASafeSnapshot: its snapshot is taken when no writer can spoil it, and then
+// its reads need not be noted.
 func TestDeferrableWaitsForASafeSnapshot(t *testing.T) {
 	ctx := context.Background()
 	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{})
 	deferrable := txn.BeginOptions{Serializable: true, ReadOnly: true, Deferrable: true, Session: 7}
-	require.NoError(t, beginIn(t, s, deferrable).Commit(ctx)) // nobody to wait for
+	require.NoError(t, beginIn(t, s, deferrable).Commit(ctx)) // no writer to wait for
 	commit(t, s, "x", "0", "y", "0")
 	pivot := beginIn(t, s, txn.BeginOptions{Serializable: true, Session: 3})
 	get(t, pivot, "x")

@@ -93,7 +93,7 @@ func TestACollectionBesideTheBackgroundIsLinear(t *testing.T) {
 }
 
 // TestSettlingBesideACommitIsLinear: between the first lock that a collection or a scan meets and
-// the next one, somebody else settles them all, as the background does behind a large commit.
+// the next one, another goroutine settles them all, as the background does behind a large commit.
 func TestSettlingBesideACommitIsLinear(t *testing.T) {
 	ctx := context.Background()
 	for _, reverse := range []bool{false, true} {

@@ -82,7 +82,7 @@ func TestStatementsAfterASavepointTakeNoMemory(t *testing.T) {
 	require.Nil(t, get(t, tx, "fresh"))
 }
 
-// TestAnUndoThatFailedFailsTheTransaction: every answer from then on tells why.
+// TestAnUndoThatFailedFailsTheTransaction: every call from then on returns why.
 func TestAnUndoThatFailedFailsTheTransaction(t *testing.T) {
 	ctx := context.Background()
 	faults := kvtest.NewFault(memkv.New(memkv.Options{}))

@@ -19,7 +19,7 @@ import (
 )
 
 // moments is an engine that calls back before and after every update, lazy ones included, and loses
-// the answers of those that it is told to lose.
+// the results of chosen ones.
 type moments struct {
 	kv.Engine
 	at   func()
@@ -78,9 +78,9 @@ var streamers = []struct {
 }
 
 // TestAStreamIsCancelledInItsCommit ends the context of a large transaction at each crash point,
-// and before and after each of its updates, the commit's among them. Whoever is told that it is
-// committed finds all of it, whoever is told another thing nothing; and nobody is kept waiting by
-// what is left.
+// and before and after each of its updates, the commit's among them. A client whose Commit succeeds
+// finds all of it, one that gets another error nothing; and no transaction has to wait for what is
+// left.
 func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 	for _, c := range streamers {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 }
 
 // cancelEverywhere runs the transaction with one moment after the other, until a few are beyond its
-// end (their number varies by what goes on beside it), and counts what was told. run reports
-// whether the moment came before the transaction had ended.
+// end (their number varies by what goes on beside it), and counts the results. run reports whether
+// the moment came before the transaction had ended.
 func cancelEverywhere(t *testing.T, with func(at int64) *streamer,
 	run func(*streamer) (ended bool)) map[string]int {
 	told := map[string]int{}

@@ -209,7 +209,7 @@ func TestAnUndoneLongValueIsDropped(t *testing.T) {
 // that the locks are partly those that it knew and partly those that it was about to write.
 func TestACancelledLongValueIsDropped(t *testing.T) {
 	ended := 0
-	for round := 0; ended <= 4; round++ { // how many a moment ends is up to who runs first
+	for round := 0; ended <= 4; round++ { // how many a moment ends varies
 		require.Less(t, round, 100)
 		for at := 1; at < 12; at++ {
 			ended += cancelledLongValues(t, int64(at))

@@ -153,9 +153,9 @@ func buildIndex(ctx context.Context, tx *txn.Txn) error {
 	return errors.Join(it.Err(), it.Close(), tx.Set([]byte("desc"), []byte("indexed")))
 }
 
-// TestAnInsertThatIsTakenBackStillHadToBeRight: a transaction that inserts a key and deletes it
-// again has told its client that the key was absent. If another has written it meanwhile, the two
-// cannot both commit; in one phase and in two.
+// TestAnInsertThatIsTakenBackStillHadToBeRight: a client whose transaction inserts a key and
+// deletes it again has learnt that the key was absent. If another transaction has written it
+// meanwhile, the two cannot both commit; in one phase and in two.
 func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	ctx := context.Background()
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
@@ -187,10 +187,10 @@ func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	}
 }
 
-// TestWhoHasNoLockWaitsForAnOlderOne: a transaction that has taken back all that it inserted stands
-// in nobody's way, so it can wait for whoever is writing one of the keys; if that one fails, it has
-// told the truth.
-func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
+// TestATransactionWithoutLocksWaitsForAnOlderOne: a transaction that has taken back all that it
+// inserted is in no other's way, so it can wait for one that writes one of the keys; if that one
+// fails, what its client learnt was true.
+func TestATransactionWithoutLocksWaitsForAnOlderOne(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		s := sc.open(shared(), txn.Options{LockWait: time.Minute})
 		older := sc.coordinator(s, "k")
@@ -209,8 +209,8 @@ func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
 }
 
 // TestANewKeyThatIsTakenBackLeavesNoTrace: what SetNew wrote and the same transaction deleted again
-// is no conflict for whoever writes the key next, and nothing is checked of it; of a key that was
-// there, or was written by Set, the deletion stands. A savepoint brings each back.
+// is no conflict for the next writer of the key, and nothing is checked of it. Of a key that was
+// there, or was written by Set, the deletion stays. A savepoint brings each back.
 func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	ctx := context.Background()
 	key := []byte("entry")
@@ -253,7 +253,8 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 		require.NoError(t, tx.Commit(ctx))
 		require.Equal(t, "kept", readOne(t, s, "entry"))
 
-		// What another wrote meanwhile does not concern who has taken his own key back.
+		// What another wrote meanwhile does not concern a transaction that has taken its own key
+		// back.
 		tx = begin(t, s)
 		require.NoError(t, tx.SetNew([]byte("new"), []byte("1")))
 		require.NoError(t, tx.Delete([]byte("new")))

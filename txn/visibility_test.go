@@ -48,8 +48,8 @@ func (p *pausing) Update(ctx context.Context, rows [][]byte, step kv.Step) error
 	})
 }
 
-// watched is a context that tells when someone begins to wait for it. A reader that waits for a
-// commit in flight selects on it; one that goes on without waiting never does.
+// watched is a context that notices when a goroutine begins to wait for it. A reader that waits for
+// a commit in flight selects on it; one that goes on without waiting never does.
 type watched struct {
 	context.Context
 	once    *sync.Once
@@ -332,8 +332,8 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	}
 }
 
-// TestATwoPhaseCommitOfFreshKeysReadsNothing: memory tells that nobody has locked, written or
-// rolled back there, and that nobody has been at the locks when they become records.
+// TestATwoPhaseCommitOfFreshKeysReadsNothing: memory knows that no transaction has locked, written
+// or rolled back there, and that the locks are untouched when they become records.
 func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 	for name, engine := range map[string]func() kv.Engine{"one group": single,
 		"two groups": split} {

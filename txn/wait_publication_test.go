@@ -55,8 +55,8 @@ func (sc *scene) waits(e kv.Engine) (out []lease.Wait) {
 }
 
 // TestAWaitIsPublishedOnce: while others come and wait, and while publication follows publication,
-// the cell of a wait is written once, and its size does not depend on their number (B16). Nobody's
-// wait is left in the store when nobody looks for deadlock cycles any more.
+// the cell of a wait is written once, and its size does not depend on their number (B16). No wait
+// is left in the store when no transaction searches for deadlock cycles any more.
 func TestAWaitIsPublishedOnce(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		e := &waitCells{Engine: shared(), written: map[string][]int{}}

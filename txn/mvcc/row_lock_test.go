@@ -17,7 +17,7 @@ type rowQueue struct {
 	t *testing.T
 	e kv.Engine
 
-	places map[int]tso.Timestamp // of those who queue
+	places map[int]tso.Timestamp // of those that queue
 }
 
 func newRowQueue(t *testing.T) rowQueue {
@@ -73,9 +73,9 @@ func (q rowQueue) waitsFor(err error, startTSs ...int) {
 	require.Equal(q.t, startTSs, got)
 }
 
-// TestAFreeRowGoesToWhoCameFirst: to its queue each comes once, in the order of arrival. Who holds
-// the row goes before them, and so does who gets it beside a holder.
-func TestAFreeRowGoesToWhoCameFirst(t *testing.T) {
+// TestAFreeRowGoesToTheFirstInItsQueue: each gets the row once, in the order of arrival. Holders of
+// the row go before them, and so do requests that the holders allow.
+func TestAFreeRowGoesToTheFirstInItsQueue(t *testing.T) {
 	q := newRowQueue(t)
 	require.NoError(t, q.lock(5, rowlock.KeyShare))
 	q.queue(9, rowlock.Update)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEdgesLeadToAllThatWait: of a queue each names those before it that wait themselves, and
-// nobody whom another one leads to; holders that wait for nothing are no part of a cycle.
+// TestEdgesLeadToAllThatWait: of a queue each edge names those before it that wait themselves, but
+// for those that another one leads to; holders that wait for nothing are no part of a cycle.
 func TestEdgesLeadToAllThatWait(t *testing.T) {
 	var tb rowlock.Table
 	owner := func(n uint64) *rowlock.Owner {
@@ -55,7 +55,7 @@ func TestEdgesLeadToAllThatWait(t *testing.T) {
 	}
 	require.Equal(t, map[uint64][]uint64{
 		10: {2},  // of the holders, the one that waits elsewhere
-		11: {10}, // through whom it waits for 2
+		11: {10}, // through which it waits for 2
 		12: {3, 11},
 		13: {12},
 	}, got)

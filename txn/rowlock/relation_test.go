@@ -121,7 +121,7 @@ func TestMoreTablesThanSlots(t *testing.T) {
 }
 
 // TestAWaitForTheOrderOfArrivalGivesWay is the spec deadlock-soft: of a cycle with two waits for
-// those who came first, one is turned round, and nobody is refused.
+// the order of arrival, one is turned round, and no request is refused.
 func TestAWaitForTheOrderOfArrivalGivesWay(t *testing.T) {
 	var tb Table
 	d1, d2, e1, e2 := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3), tb.NewOwner(4)

@@ -83,8 +83,8 @@ func TestQueueIsFIFO(t *testing.T) {
 	require.True(t, tb.Empty())
 }
 
-// TestSharersOfARowPassAWriter: who finds a row shared shares it, as in PostgreSQL; a writer that
-// waits already does not hinder that, and those that wait behind it go on waiting.
+// TestSharersOfARowPassAWriter: a request that finds a row shared shares it, as in PostgreSQL; a
+// writer that waits already does not hinder that, and those that wait behind it go on waiting.
 func TestSharersOfARowPassAWriter(t *testing.T) {
 	var tb Table
 	a, w, b, c := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3), tb.NewOwner(4)
@@ -203,7 +203,7 @@ func TestTimeoutAndCancelLeaveTheQueue(t *testing.T) {
 	take(t, &tb, a, "k", Share)
 	_, err := tb.Lock(ctx, b, []byte("k"), Request{Mode: Update, Timeout: time.Millisecond})
 	require.ErrorIs(t, err, ErrTimeout)
-	take(t, &tb, c, "k", Share) // nobody is in its way any more
+	take(t, &tb, c, "k", Share) // no lock is in its way any more
 	gone, cancel := context.WithCancel(ctx)
 	w, _, err := tb.request(b, []byte("k"), false, Request{Mode: Update})
 	require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestSessionLocksCount(t *testing.T) {
 	require.True(t, tb.Empty())
 }
 
-// TestExclusionUnderLoad: rowlock I1 and I4, and that nobody waits for ever.
+// TestExclusionUnderLoad: rowlock I1 and I4, and that no request waits for ever.
 func TestExclusionUnderLoad(t *testing.T) {
 	var tb Table
 	var inside [8]atomic.Int64

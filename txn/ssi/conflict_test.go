@@ -56,8 +56,8 @@ func (s *stage) wantRefused(err error, reason string) {
 	require.NotZero(s.t, e.StartTS)
 }
 
-// TestANextVersionOnly: who replaces a version that the reader never saw has no edge from it. t3
-// would else be a pivot between t1, whose x was replaced by t2 already, and t4.
+// TestANextVersionOnly: a transaction that replaces a version which the reader never saw has no
+// edge from it. t3 would else be a pivot between t1, whose x was replaced by t2 already, and t4.
 func TestANextVersionOnly(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		s := &stage{t: t}
@@ -245,7 +245,8 @@ func (s *stage) foldAll() {
 	}
 }
 
-// TestOverwriting: who writes again a key that a concurrent transaction has removed comes after it.
+// TestOverwriting: a transaction that writes a key again which a concurrent one has removed comes
+// after it.
 func TestOverwriting(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		s := &stage{t: t}
@@ -263,8 +264,8 @@ func TestOverwriting(t *testing.T) {
 	}
 }
 
-// TestAReaderThatOverlapsTheFirst: one declared READ ONLY comes before all that it has not seen, as
-// long as nobody commits before its snapshot what they would have to follow.
+// TestAReaderThatOverlapsTheFirst: a transaction declared READ ONLY comes before all that it has
+// not seen, as long as none of these would have to follow one that committed before its snapshot.
 func TestAReaderThatOverlapsTheFirst(t *testing.T) {
 	s := &stage{t: t}
 	reader := s.begin(Options{ReadOnly: true})
@@ -371,7 +372,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		require.LessOrEqual(t, committed, committedMax)
 	}
 	require.LessOrEqual(t, len(s.g.old.reads.list), spansMax)
-	s.reads(long, "w00000") // of one that was folded: one edge harms nobody
+	s.reads(long, "w00000") // of one that was folded: one edge does no harm
 	s.wantRefused(long.Write([]byte("r00001")), "Canceled on identification as a pivot, during "+
 		"write.")
 	long.Aborted()

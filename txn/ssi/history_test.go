@@ -40,7 +40,8 @@ type world struct {
 	g      Graph
 	clock  tso.Timestamp
 	actors []*actor
-	// control says who is refused: the graph's word, or validation of reads at commit, or nobody.
+	// control decides which transactions are refused: by the graph, by validation of reads at
+	// commit, or none.
 	control string
 	coarse  bool // beginnings and commits are single steps
 }
@@ -133,8 +134,8 @@ func (w *world) dropped(a *actor, keys keySet) bool {
 }
 
 // lost reports whether another writer of one of the keys is in the way, or one that drops it and
-// has not ended. Whoever drops keys is in the way of no commit before its own, and it does not
-// matter to it who has written them.
+// has not ended. A transaction that drops keys conflicts with no commit before its own, whichever
+// has written them.
 func (w *world) lost(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.writes&keys != 0 &&

@@ -21,7 +21,7 @@ type clocks struct {
 // pass lets time pass on both.
 func (c *clocks) pass(d time.Duration) { c.wall, c.elapsed = c.wall+d.Milliseconds(), c.elapsed+d }
 
-// step is somebody who sets the wall clock.
+// step sets the wall clock.
 func (c *clocks) step(d time.Duration) { c.wall += d.Milliseconds() }
 
 func (c *clocks) open(t *testing.T, opts memkv.Options) *tso.Oracle {
