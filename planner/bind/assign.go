@@ -13,8 +13,8 @@ import (
 // generatedAlways is the SQLSTATE for a value given to a column that generates its own.
 const generatedAlways = "428C9"
 
-// modified returns the table that a statement changes.
-func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
+// modifiedTable returns the table that a statement changes.
+func (b *binder) modifiedTable(name ast.Name, verb string) (*table.Desc, error) {
 	d, err := b.relation(name)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (b *binder) delete(s *ast.Delete, outer *scope) (*logical.Query, error) {
 			return nil, err
 		}
 	}
-	d, err := b.modified(s.Table, "DELETE")
+	d, err := b.modifiedTable(s.Table, "DELETE")
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	if err != nil {
 		return nil, err
 	}
-	if bound, err = b.wanted(bound, want, e); err != nil {
+	if bound, err = b.coerceToWanted(bound, want, e); err != nil {
 		return nil, err
 	}
 	return expr.Rewrite(bound, func(x expr.Expr) expr.Expr {
@@ -57,10 +57,10 @@ func constant(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, c
 	if err != nil {
 		return nil, err
 	}
-	return b.wanted(bound, want, e)
+	return b.coerceToWanted(bound, want, e)
 }
 
-func (b *binder) wanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr, error) {
+func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr, error) {
 	if want == nil {
 		return b.resolveUnknown(e)
 	}

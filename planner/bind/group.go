@@ -175,12 +175,12 @@ func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
 	if t.e, err = s.b.resolveUnknown(t.e); err != nil {
 		return nil, err
 	}
-	return t.e, s.noCalls(t.e, e.At())
+	return t.e, s.refuseCalls(t.e, e.At())
 }
 
-// noCalls refuses an aggregate or window call in an expression that GROUP BY took from the select
-// list.
-func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
+// refuseCalls refuses an aggregate or window call in an expression that GROUP BY took from the
+// select list.
+func (s *selecting) refuseCalls(e expr.Expr, pos ast.Pos) error {
 	sel := s.sc.sel
 	var err error
 	expr.Walk(e, func(x expr.Expr) bool {

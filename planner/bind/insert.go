@@ -31,7 +31,7 @@ func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 		}
 	}
 	var err error
-	if in.d, err = b.modified(s.Table, "INSERT"); err != nil {
+	if in.d, err = b.modifiedTable(s.Table, "INSERT"); err != nil {
 		return nil, err
 	}
 	in.defaults = defaults{b: b, d: in.d}
@@ -150,10 +150,10 @@ func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) error {
 	b, d := in.b, in.d
 	for k, e := range src {
 		i := in.columns[k]
-		if _, isDefault := e.(*ast.Default); isDefault || in.ignored(i) {
+		if _, isDefault := e.(*ast.Default); isDefault || in.ignoresGiven(i) {
 			continue
 		}
-		if err := in.writable(i); err != nil {
+		if err := in.checkWritable(i); err != nil {
 			return err
 		}
 		bound, err := b.expr(in.sc, e)
@@ -177,14 +177,14 @@ func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) error {
 	return nil
 }
 
-// ignored reports whether OVERRIDING USER VALUE replaces the given value by the identity's next
-// value.
-func (in *inserting) ignored(i int) bool {
+// ignoresGiven reports whether OVERRIDING USER VALUE replaces the given value by the identity's
+// next value.
+func (in *inserting) ignoresGiven(i int) bool {
 	return in.stmt.Overriding == "user" && in.d.Columns[i].Identity != ""
 }
 
-// writable refuses a value for a column that generates its own.
-func (in *inserting) writable(i int) error {
+// checkWritable refuses a value for a column that generates its own.
+func (in *inserting) checkWritable(i int) error {
 	col := &in.d.Columns[i]
 	switch {
 	case col.Generated != "":
@@ -229,10 +229,10 @@ func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
 	values := make([]expr.Expr, len(d.Columns))
 	for k, c := range q.Cols {
 		i := in.columns[k]
-		if in.ignored(i) {
+		if in.ignoresGiven(i) {
 			continue
 		}
-		if err := in.writable(i); err != nil {
+		if err := in.checkWritable(i); err != nil {
 			return err
 		}
 		if b.meta.Cols[c.ID].Type.OID == types.OIDUnknown {

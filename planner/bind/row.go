@@ -74,7 +74,7 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 		if err != nil {
 			return nil, err
 		}
-		q, err := b.sub(sc, sq.Query)
+		q, err := b.bindSubquery(sc, sq.Query)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (b *binder) compareFields(n int, op string, pos int,
 			}
 			args[i] = cmp
 		}
-		return fold2(args, op == "="), nil
+		return connect(args, op == "="), nil
 	case "<", "<=", ">", ">=":
 		return b.rowOrder(n, op, field)
 	}
@@ -113,7 +113,7 @@ func (b *binder) compareFields(n int, op string, pos int,
 		"Row comparison operators must be associated with btree operator families.")
 }
 
-func fold2(args []expr.Expr, and bool) expr.Expr {
+func connect(args []expr.Expr, and bool) expr.Expr {
 	switch {
 	case len(args) == 1:
 		return args[0]
@@ -178,5 +178,5 @@ func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
 	if len(args) == 0 {
 		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Not)}, nil
 	}
-	return fold2(args, e.Not), nil
+	return connect(args, e.Not), nil
 }

@@ -28,12 +28,12 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 	bound, err := b.expr(sc, e)
 	if ref, ok := e.(*ast.ColumnRef); ok && d == nil && err != nil {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in %s",
-			singular(c)).At(int(ref.Pos))
+			clauseNoun(c)).At(int(ref.Pos))
 	}
 	return bound, err
 }
 
-func singular(c clause) string {
+func clauseNoun(c clause) string {
 	switch c {
 	case clauseDefault:
 		return "DEFAULT expression"
@@ -51,7 +51,7 @@ func refuseSubquery(e ast.Expr, c clause) error {
 	r := references{onQuery: func(pos ast.Pos) {
 		if err == nil {
 			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s",
-				singular(c)).At(int(pos))
+				clauseNoun(c)).At(int(pos))
 		}
 	}}
 	r.expr(e)

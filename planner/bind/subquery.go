@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// sub binds a subquery of an expression.
-func (b *binder) sub(sc *scope, q *ast.Select) (*logical.Query, error) {
+// bindSubquery binds a subquery of an expression.
+func (b *binder) bindSubquery(sc *scope, q *ast.Select) (*logical.Query, error) {
 	b.meta.Subqueries++
 	saved := sc.sel.inAggregate
 	sc.sel.inAggregate = false
@@ -19,19 +19,19 @@ func (b *binder) sub(sc *scope, q *ast.Select) (*logical.Query, error) {
 }
 
 func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
-	q, err := b.sub(sc, e.Query)
+	q, err := b.bindSubquery(sc, e.Query)
 	if err != nil {
 		return nil, err
 	}
 	rows := &logical.Query{Node: anyRow(q.Node)}
 	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos),
-		Class: b.class(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}, nil
 }
 
-// class returns the class of a subquery. Subqueries of a select list, GROUP BY and ORDER BY that
-// are written alike have the same class, as PostgreSQL compares them. Other clauses have scopes of
-// their own.
-func (b *binder) class(sc *scope, q *ast.Select) int {
+// subqueryClass returns the class of a subquery. Subqueries of a select list, GROUP BY and ORDER BY
+// that are written alike have the same class, as PostgreSQL compares them. Other clauses have
+// scopes of their own.
+func (b *binder) subqueryClass(sc *scope, q *ast.Select) int {
 	sel := sc.sel
 	switch sel.clause {
 	case clauseTarget, clauseGroupBy, clauseOrderBy, clauseHaving, clauseDistinctOn:
@@ -83,11 +83,11 @@ func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
 	}
 	t := b.meta.Cols[q.Cols[0].ID].Type
 	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos),
-		Class: b.class(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}, nil
 }
 
 func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
-	q, err := b.sub(sc, ast)
+	q, err := b.bindSubquery(sc, ast)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, erro
 			typeName(elem)).At(int(e.Pos))
 	}
 	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos),
-		Class: b.class(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}, nil
 }
 
 // inSubquery binds IN as = ANY, and NOT IN as its negation.
@@ -176,7 +176,7 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 	if err != nil {
 		return nil, err
 	}
-	q, err := b.sub(sc, query)
+	q, err := b.bindSubquery(sc, query)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 			"subquery")
 	}
 	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
-		Class: b.class(sc, query)}
+		Class: b.subqueryClass(sc, query)}
 	if all {
 		sq.Kind = expr.All
 	}

@@ -30,7 +30,7 @@ func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 			return nil, err
 		}
 	}
-	d, err := b.modified(s.Table, "UPDATE")
+	d, err := b.modifiedTable(s.Table, "UPDATE")
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) ([]assigned, error) {
 	out := make([]assigned, len(a.Columns))
 	for i := range out {
-		q, err := u.b.sub(u.sc, sq.Query)
+		q, err := u.b.bindSubquery(u.sc, sq.Query)
 		if err != nil {
 			return nil, err
 		}

@@ -19,15 +19,15 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 	if !t.padded || t.join {
 		return row
 	}
-	missing := &expr.IsNull{Arg: b.ref(b.present(t), pos)}
+	missing := &expr.IsNull{Arg: b.ref(b.presenceColumn(t), pos)}
 	null := &expr.Const{T: types.TRecord, Value: types.Null}
 	return &expr.Case{T: types.TRecord, Whens: []expr.When{{Cond: missing, Result: null}},
 		Else: row}
 }
 
-// present returns a column that is NULL only where an outer join found no row of t: the row key of
-// a table, or for any other entry a constant added to its columns below the join.
-func (b *binder) present(t *fromTable) logical.ColID {
+// presenceColumn returns a column that is NULL only where an outer join found no row of t: the row
+// key of a table, or for any other entry a constant added to its columns below the join.
+func (b *binder) presenceColumn(t *fromTable) logical.ColID {
 	if t.desc != nil && t.desc.HasRows() {
 		return t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)
 	}

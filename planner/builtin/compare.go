@@ -140,7 +140,7 @@ func decCmpVec(op int) vector {
 	}
 }
 
-func six[T any](make func(op int) T) (out [6]T) {
+func perOperator[T any](make func(op int) T) (out [6]T) {
 	for op := range out {
 		out[op] = make(op)
 	}
@@ -154,20 +154,20 @@ func scalarBy(op int, three func(a, b *types.Datum) int) scalar {
 }
 
 func comparisonOperators() []def {
-	ints := six(intVec)
-	intScalars := six(func(op int) scalar {
+	ints := perOperator(intVec)
+	intScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return cmp.Compare(a.I, b.I) })
 	})
-	floats := six(floatCmpVec)
-	floatScalars := six(func(op int) scalar {
+	floats := perOperator(floatCmpVec)
+	floatScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return types.CompareFloats(a.F, b.F) })
 	})
-	strs := six(stringVec)
-	strScalars := six(func(op int) scalar {
+	strs := perOperator(stringVec)
+	strScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return strings.Compare(a.S, b.S) })
 	})
-	decs := six(decCmpVec)
-	decScalars := six(func(op int) scalar {
+	decs := perOperator(decCmpVec)
+	decScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return types.NumericCmp(a.Dec, b.Dec) })
 	})
 	var out []def

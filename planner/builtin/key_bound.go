@@ -97,8 +97,8 @@ func keyOrders() []keyOrder {
 		{keys: ints[:2], values: floats, bound: searchedBound(intFloatCompare)},
 		{keys: ints[2:], values: floats, several: true, bound: searchedBound(intFloatCompare)},
 		{keys: floats[:1], values: floats[1:], bound: searchedBound(floatCompare)},
-		{keys: floats[1:], values: floats[:1], bound: sameOrder(asItIs)},
-		{keys: texts, values: texts, bound: sameOrder(asItIs)},
+		{keys: floats[1:], values: floats[:1], bound: sameOrder(unchanged)},
+		{keys: texts, values: texts, bound: sameOrder(unchanged)},
 		{keys: []*types.Type{types.TBPChar}, values: texts, rough: true, bound: trimmedBound},
 		{keys: date, values: local, bound: searchedBound(dateCompare)},
 		{keys: local, values: date, bound: sameOrder(dateAsLocal)},
@@ -122,7 +122,7 @@ func sameOrder(convert func(rt *expr.Runtime, v types.Datum) types.Datum) func(*
 	}
 }
 
-func asItIs(_ *expr.Runtime, v types.Datum) types.Datum { return v }
+func unchanged(_ *expr.Runtime, v types.Datum) types.Datum { return v }
 
 func dateAsLocal(_ *expr.Runtime, v types.Datum) types.Datum {
 	return types.NewInt(dateMicros(v.I))

@@ -14,7 +14,7 @@ type keySpace struct {
 	at          func(number int64) types.Datum
 }
 
-func spaceOf(key *types.Type) keySpace {
+func keySpaceOf(key *types.Type) keySpace {
 	switch key.OID {
 	case types.OIDFloat4:
 		return keySpace{first: -infinity32, last: infinity32 + 1, at: float4Key}
@@ -72,7 +72,7 @@ func (s *keySpace) least(holds func(key types.Datum) bool) (number int64, found 
 func searchedBound(compare func(rt *expr.Runtime, key, value types.Datum) int) func(*types.Type,
 	string) (scalar, bool) {
 	return func(key *types.Type, op string) (scalar, bool) {
-		space := spaceOf(key)
+		space := keySpaceOf(key)
 		// The first key greater than the value decides, or else the first that is not less.
 		above := op == ">" || op == "<="
 		return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {

@@ -120,7 +120,7 @@ func (c *chooser) query(q *logical.Query, named bool) physical.Node {
 	if c.err != nil {
 		return nil
 	}
-	node := c.exactly(sub, q.IDs()).node
+	node := c.projectExactly(sub, q.IDs()).node
 	if !named {
 		return node
 	}
@@ -146,8 +146,8 @@ func (c *chooser) rename(node physical.Node, q *logical.Query) physical.Node {
 	return node
 }
 
-// exactly adds a projection to the listed columns, unless these are the columns already.
-func (c *chooser) exactly(sub subplan, want []logical.ColID) subplan {
+// projectExactly adds a projection to the listed columns, unless these are the columns already.
+func (c *chooser) projectExactly(sub subplan, want []logical.ColID) subplan {
 	if slices.Equal(sub.cols, want) {
 		return sub
 	}
@@ -181,11 +181,11 @@ func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
 // ordinal returns a reference to a column at its place in the input row.
 func (c *chooser) ordinal(id logical.ColID, at int) *expr.Col {
 	m := &c.meta.Cols[id]
-	return &expr.Col{T: m.Type, Index: at, Name: c.display(id)}
+	return &expr.Col{T: m.Type, Index: at, Name: c.displayName(id)}
 }
 
-// display returns a column's name in EXPLAIN.
-func (c *chooser) display(id logical.ColID) string {
+// displayName returns a column's name in EXPLAIN.
+func (c *chooser) displayName(id logical.ColID) string {
 	name := c.meta.Cols[id].Name
 	if !c.qualified {
 		return name
@@ -213,7 +213,7 @@ func (c *chooser) variable(id logical.ColID) expr.Expr {
 	for i := len(c.vars) - 1; i >= 0; i-- {
 		if c.vars[i].id == id {
 			m := &c.meta.Cols[id]
-			return &expr.Var{T: m.Type, Slot: c.vars[i].slot, Name: c.display(id)}
+			return &expr.Var{T: m.Type, Slot: c.vars[i].slot, Name: c.displayName(id)}
 		}
 	}
 	return nil
@@ -313,7 +313,7 @@ func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	if c.err == nil {
 		sub := c.build(q.Node, limit)
 		if c.err == nil {
-			out.Plan = c.exactly(sub, q.IDs()).node
+			out.Plan = c.projectExactly(sub, q.IDs()).node
 		}
 	}
 	c.vars = c.vars[:mark]

@@ -87,7 +87,7 @@ func (c *chooser) indexJoinRows(n *logical.Join, left, matches float64, pairs []
 	residual := uncovered(n, pairs)
 	if c.est.Known() {
 		return c.est.Join(n.Kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds),
-			estimated(pairs), residual)
+			estimatedPairs(pairs), residual)
 	}
 	rows := left * matches * c.est.Conds(conds) * c.est.Conds(residual)
 	if n.Kind != opt.Inner {
@@ -143,7 +143,7 @@ func (c *chooser) distinctKeys(right *subplan, pairs []equiPair) bool {
 	if len(keys) == 0 {
 		return false
 	}
-	b := c.exactly(*right, keys)
+	b := c.projectExactly(*right, keys)
 	est := b.node.Est()
 	rows := est.Rows
 	if c.est.Known() {

@@ -210,11 +210,12 @@ func joinCols(kind opt.JoinKind, left, both []logical.ColID) []logical.ColID {
 // joinRows returns the estimated rows of a join.
 func (c *chooser) joinRows(kind opt.JoinKind, left, right subplan, pairs []equiPair,
 	residual []expr.Expr) float64 {
-	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimated(pairs), residual)
+	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimatedPairs(pairs),
+		residual)
 }
 
-// estimated converts pairs for the estimator.
-func estimated(pairs []equiPair) []estimate.Pair {
+// estimatedPairs converts pairs for the estimator.
+func estimatedPairs(pairs []equiPair) []estimate.Pair {
 	out := make([]estimate.Pair, len(pairs))
 	for i, p := range pairs {
 		out[i] = estimate.Pair{Left: p.left, Right: p.right}

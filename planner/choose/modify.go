@@ -64,7 +64,7 @@ func (c *chooser) insert(n *logical.Insert) subplan {
 	if c.err != nil {
 		return sub
 	}
-	sub = c.exactly(sub, n.ChildCols)
+	sub = c.projectExactly(sub, n.ChildCols)
 	row := rowIDs(n.Desc, n.Row)
 	c.references = c.references || n.Desc.References()
 	out := &physical.Insert{Table: n.Desc, Child: sub.node, Checks: c.checks(n.Checks, row)}
@@ -85,9 +85,9 @@ func (c *chooser) insert(n *logical.Insert) subplan {
 	return subplan{node: out, cols: cols}
 }
 
-// changed plans the rows to change: all columns of the table, followed by the child's other
+// changedRows plans the rows to change: all columns of the table, followed by the child's other
 // columns.
-func (c *chooser) changed(child logical.Node, d *table.Desc, old logical.ColID) subplan {
+func (c *chooser) changedRows(child logical.Node, d *table.Desc, old logical.ColID) subplan {
 	sub := c.build(child, required{})
 	if c.err != nil {
 		return sub
@@ -98,11 +98,11 @@ func (c *chooser) changed(child logical.Node, d *table.Desc, old logical.ColID) 
 			want = append(want, id)
 		}
 	}
-	return c.exactly(sub, want)
+	return c.projectExactly(sub, want)
 }
 
 func (c *chooser) update(n *logical.Update) subplan {
-	sub := c.changed(n.Child, n.Desc, n.Old)
+	sub := c.changedRows(n.Child, n.Desc, n.Old)
 	if c.err != nil {
 		return sub
 	}
@@ -119,7 +119,7 @@ func (c *chooser) update(n *logical.Update) subplan {
 }
 
 func (c *chooser) delete(n *logical.Delete) subplan {
-	sub := c.changed(n.Child, n.Desc, n.Old)
+	sub := c.changedRows(n.Child, n.Desc, n.Old)
 	if c.err != nil {
 		return sub
 	}

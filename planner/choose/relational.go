@@ -272,7 +272,7 @@ func (c *chooser) limit(n *logical.Limit, req required) subplan {
 	if s, ok := n.Child.(*logical.Sort); ok {
 		sub = c.build(s.Child, required{order: orderOf(s.Keys), limit: inner.limit})
 		if c.err == nil && !sub.ordered {
-			sub = c.addSort(sub, s.Keys, c.top(n))
+			sub = c.addSort(sub, s.Keys, c.topRows(n))
 		}
 		sub.ordered = satisfies(req.order, s.Keys)
 	} else {
@@ -301,9 +301,9 @@ func (c *chooser) limit(n *logical.Limit, req required) subplan {
 	return subplan{node: l, cols: sub.cols, ordered: sub.ordered}
 }
 
-// top returns the number of rows that a Limit reads of its input, for a Sort below it; nil when it
-// is unknown.
-func (c *chooser) top(n *logical.Limit) expr.Expr {
+// topRows returns the number of rows that a Limit reads of its input, for a Sort below it; nil when
+// it is unknown.
+func (c *chooser) topRows(n *logical.Limit) expr.Expr {
 	if n.Count == nil {
 		return nil
 	}
@@ -361,7 +361,7 @@ func (c *chooser) append(n *logical.Append) subplan {
 		if c.err != nil {
 			return sub
 		}
-		sub = c.exactly(sub, n.InCols[i])
+		sub = c.projectExactly(sub, n.InCols[i])
 		a.Inputs = append(a.Inputs, sub.node)
 		rows += sub.node.Est().Rows
 		cost += sub.node.Est().Cost
@@ -376,7 +376,7 @@ func (c *chooser) setOp(n *logical.SetOp) subplan {
 	if c.err != nil {
 		return l
 	}
-	l, r = c.exactly(l, n.LeftCols), c.exactly(r, n.RightCols)
+	l, r = c.projectExactly(l, n.LeftCols), c.projectExactly(r, n.RightCols)
 	s := &physical.SetOp{Except: n.Except, All: n.All, Left: l.node, Right: r.node}
 	s.Base = c.base(n.Cols, l.node.Est().Rows, opt.EachRow(l.node.Est(), r.node.Est()))
 	return subplan{node: s, cols: n.Cols}

@@ -191,7 +191,7 @@ func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool,
 		}
 		prefixes = c.extend(prefixes, r)
 		p.covered[r.cond] = r.exact
-		p.rows = math.Max(1, p.rows*c.est.Intervals(id, sections(r.intervals)))
+		p.rows = math.Max(1, p.rows*c.est.Intervals(id, estimatedIntervals(r.intervals)))
 		used++
 	}
 	if used == 0 {
@@ -296,12 +296,12 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 			out = append(out, n)
 		}
 	}
-	p.rows = math.Max(1, p.rows*c.est.Intervals(id, sections(chosen.intervals)))
+	p.rows = math.Max(1, p.rows*c.est.Intervals(id, estimatedIntervals(chosen.intervals)))
 	return out
 }
 
-// sections converts intervals for the estimator.
-func sections(ivs []interval) []estimate.Interval {
+// estimatedIntervals converts intervals for the estimator.
+func estimatedIntervals(ivs []interval) []estimate.Interval {
 	out := make([]estimate.Interval, len(ivs))
 	for i, iv := range ivs {
 		out[i] = estimate.Interval{Eq: iv.eq, IsNull: iv.isNull, Low: iv.low, High: iv.high,

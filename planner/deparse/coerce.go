@@ -186,23 +186,24 @@ func (r *resolver) binary(op string, left, right node) node {
 		return &operator{t: types.TUnknown, op: op, left: left, right: right}
 	}
 	t := builtin.ReturnType(fn, targets)
-	if !mixed(op, lt, rt) {
-		left, right = r.coerce(left, native(targets[0]), true), r.coerce(right, native(targets[1]),
-			true)
+	if !hasMixedOperator(op, lt, rt) {
+		left = r.coerce(left, operatorType(targets[0]), true)
+		right = r.coerce(right, operatorType(targets[1]), true)
 	}
 	return &operator{t: t, op: op, left: left, right: right}
 }
 
-// native returns the type whose operators PostgreSQL uses for a type without operators of its own.
-func native(t *types.Type) *types.Type {
+// operatorType returns the type whose operators PostgreSQL uses for a type without operators of its
+// own.
+func operatorType(t *types.Type) *types.Type {
 	if t.OID == types.OIDVarchar {
 		return types.TText
 	}
 	return t
 }
 
-// mixed reports whether PostgreSQL has the operator for the two different types.
-func mixed(op string, left, right *types.Type) bool {
+// hasMixedOperator reports whether PostgreSQL has the operator for the two different types.
+func hasMixedOperator(op string, left, right *types.Type) bool {
 	if left.OID == right.OID {
 		return false
 	}
@@ -212,8 +213,8 @@ func mixed(op string, left, right *types.Type) bool {
 	})
 }
 
-// common coerces nodes to their common type, and returns it.
-func (r *resolver) common(context string, nodes []node) *types.Type {
+// coerceToCommon coerces nodes to their common type, and returns it.
+func (r *resolver) coerceToCommon(context string, nodes []node) *types.Type {
 	t, _, err := builtin.CommonTypeFor(context, nodeTypes(nodes))
 	if err != nil {
 		r.fail(err)
@@ -225,8 +226,8 @@ func (r *resolver) common(context string, nodes []node) *types.Type {
 	return t
 }
 
-// text gives a constant of unknown type the type text.
-func (r *resolver) text(n node) node {
+// asText gives a constant of unknown type the type text.
+func (r *resolver) asText(n node) node {
 	if n.typ().OID == types.OIDUnknown {
 		return r.coerce(n, types.TText, true)
 	}

@@ -76,7 +76,7 @@ func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opt
 	if err != nil {
 		return "", err
 	}
-	n := r.text(r.expr(e))
+	n := r.asText(r.expr(e))
 	if r.err != nil {
 		return "", r.err
 	}

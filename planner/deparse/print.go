@@ -73,8 +73,8 @@ func (p *printer) clause(word string, plus int) { p.line(word, -indentClause, in
 // trim removes trailing spaces.
 func (p *printer) trim() { p.b = bytes.TrimRight(p.b, " ") }
 
-// aside returns the text that f writes, without adding it to the output.
-func (p *printer) aside(f func()) string {
+// capture returns the text that f writes, without adding it to the output.
+func (p *printer) capture(f func()) string {
 	saved := p.b
 	p.b = nil
 	f()
@@ -86,8 +86,8 @@ func (p *printer) aside(f func()) string {
 // lineLength returns the length of the last line.
 func (p *printer) lineLength() int { return len(p.b) - 1 - bytes.LastIndexByte(p.b, '\n') }
 
-// named applies Rename.
-func (p *printer) named(d *table.Desc) *table.Desc {
+// renamed applies Rename.
+func (p *printer) renamed(d *table.Desc) *table.Desc {
 	if p.opts.Rename != nil {
 		return p.opts.Rename(d)
 	}
@@ -97,7 +97,7 @@ func (p *printer) named(d *table.Desc) *table.Desc {
 // relationName returns the name of a relation of the catalog. If a WITH query has the same name,
 // the relation's is qualified by its schema.
 func (p *printer) relationName(d *table.Desc) string {
-	d = p.named(d)
+	d = p.renamed(d)
 	if p.opts.Name == nil || slices.Contains(p.ctes, d.Name) {
 		return sqlname.Qualified(d.Schema, d.Name)
 	}
@@ -107,7 +107,7 @@ func (p *printer) relationName(d *table.Desc) string {
 // columnName returns the name of a column of an entry of FROM.
 func (p *printer) columnName(rel *relation, index int) string {
 	if rel.desc != nil && index < len(rel.real) && rel.columns[index] == rel.real[index] {
-		if cols := visibleColumns(p.named(rel.desc)); index < len(cols) {
+		if cols := visibleColumns(p.renamed(rel.desc)); index < len(cols) {
 			return cols[index].Name
 		}
 	}

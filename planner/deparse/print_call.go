@@ -8,7 +8,7 @@ import (
 
 // call writes a function call.
 func (p *printer) call(n *call) {
-	if n.words && p.worded(n) {
+	if n.words && p.keywordCall(n) {
 		return
 	}
 	p.write(sqlname.Quote(n.name), "(")
@@ -63,8 +63,8 @@ func (w *window) named() bool {
 	return w.ref != "" && len(w.partition) == 0 && len(w.order) == 0 && w.frame == nil
 }
 
-// worded writes a call for which SQL has key words. It returns false for any other call.
-func (p *printer) worded(n *call) bool {
+// keywordCall writes a call for which SQL has key words. It returns false for any other call.
+func (p *printer) keywordCall(n *call) bool {
 	a := n.args
 	switch {
 	case n.name == "timezone" && len(a) == 2:

@@ -116,7 +116,7 @@ func (p *printer) list(nodes []node, implicit bool) {
 
 func (p *printer) column(n *column) {
 	if n.row != nil {
-		p.write(sqlname.Quote(visibleColumns(p.named(n.row))[n.index].Name))
+		p.write(sqlname.Quote(visibleColumns(p.renamed(n.row))[n.index].Name))
 		return
 	}
 	if n.rel == nil {
@@ -134,7 +134,7 @@ func (p *printer) wholeRow(n *wholeRow) {
 	case n.rel != nil:
 		p.write(sqlname.Quote(n.rel.name), ".*")
 	case n.desc != nil:
-		p.write(sqlname.Quote(p.named(n.desc).Name), ".*")
+		p.write(sqlname.Quote(p.renamed(n.desc).Name), ".*")
 	}
 }
 

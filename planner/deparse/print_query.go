@@ -71,7 +71,7 @@ func (p *printer) nameRelations(item any) {
 		switch {
 		case name != "":
 		case it.desc != nil:
-			name = p.named(it.desc).Name
+			name = p.renamed(it.desc).Name
 		case it.cte != "":
 			name = it.cte
 		}
@@ -202,7 +202,7 @@ func (p *printer) targets(targets []target, named bool) {
 		} else {
 			p.write(", ")
 		}
-		text := p.aside(func() { p.target(t, named) })
+		text := p.capture(func() { p.target(t, named) })
 		if strings.HasPrefix(text, "\n") {
 			p.trim()
 		} else if i > 0 && (multiline || p.lineLength()+len(text) > p.opts.Wrap) {
@@ -241,7 +241,7 @@ func (p *printer) from(items []any) {
 			continue
 		}
 		p.write(", ")
-		text := p.aside(func() { p.fromItem(it) })
+		text := p.capture(func() { p.fromItem(it) })
 		if strings.HasPrefix(text, "\n") {
 			p.trim()
 		} else if p.lineLength()+len(text) > p.opts.Wrap {
@@ -280,7 +280,7 @@ func (p *printer) relation(r *relation) {
 			p.write("ONLY ")
 		}
 		p.write(p.relationName(r.desc))
-		real = p.named(r.desc).Name
+		real = p.renamed(r.desc).Name
 	default:
 		p.write(sqlname.Quote(r.cte))
 		real = r.cte

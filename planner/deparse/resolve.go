@@ -62,11 +62,11 @@ func (r *resolver) expr(e ast.Expr) node {
 	case *ast.Array:
 		return r.array(e, nil)
 	case *ast.Row:
-		return &rowExpr{elems: r.list(e.Elements, r.text)}
+		return &rowExpr{elems: r.list(e.Elements, r.asText)}
 	case *ast.Cast:
 		return r.cast(e)
 	case *ast.Collate:
-		return &collated{arg: r.text(r.expr(e.Operand)), name: e.Collation.Name}
+		return &collated{arg: r.asText(r.expr(e.Operand)), name: e.Collation.Name}
 	case *ast.FuncCall:
 		return r.funcCall(e)
 	case *ast.Subscript:
@@ -217,7 +217,7 @@ func (r *resolver) unary(e *ast.Unary) node {
 		return arg
 	}
 	return &operator{t: builtin.ReturnType(fn, targets), op: e.Op,
-		right: r.coerce(arg, native(targets[0]), true)}
+		right: r.coerce(arg, operatorType(targets[0]), true)}
 }
 
 func (r *resolver) isTest(e *ast.IsTest) node {
@@ -227,7 +227,7 @@ func (r *resolver) isTest(e *ast.IsTest) node {
 	}
 	what += strings.ToUpper(e.Test)
 	if e.Test == "null" {
-		return &test{arg: r.text(r.expr(e.Operand)), what: what, ofNull: true}
+		return &test{arg: r.asText(r.expr(e.Operand)), what: what, ofNull: true}
 	}
 	return &test{arg: r.condition(e.Operand), what: what}
 }
@@ -261,7 +261,7 @@ func (r *resolver) isDistinct(e *ast.IsDistinct) node {
 func (r *resolver) distinct(left, right node) node {
 	for i, n := range []node{left, right} {
 		if c, ok := n.(*constant); ok && c.null {
-			return &test{arg: r.text([]node{right, left}[i]), what: " IS NOT NULL", ofNull: true}
+			return &test{arg: r.asText([]node{right, left}[i]), what: " IS NOT NULL", ofNull: true}
 		}
 	}
 	if n, ok := r.binary("=", left, right).(*operator); ok {
@@ -381,9 +381,9 @@ func (r *resolver) withArray(op string, all bool, left, array node) node {
 		r.fail(err)
 		return left
 	}
-	if !mixed(op, left.typ(), elem) {
-		left = r.coerce(left, native(targets[0]), true)
-		array = r.coerce(array, types.ArrayOf(native(targets[1])), true)
+	if !hasMixedOperator(op, left.typ(), elem) {
+		left = r.coerce(left, operatorType(targets[0]), true)
+		array = r.coerce(array, types.ArrayOf(operatorType(targets[1])), true)
 	}
 	return &anyArray{op: op, all: all, left: left, array: array}
 }
@@ -391,7 +391,7 @@ func (r *resolver) withArray(op string, all bool, left, array node) node {
 func (r *resolver) caseExpr(e *ast.Case) node {
 	out := &caseExpr{}
 	if e.Operand != nil {
-		out.operand = r.text(r.expr(e.Operand))
+		out.operand = r.asText(r.expr(e.Operand))
 	}
 	results := []node{&constant{t: types.TUnknown, null: true}}
 	if e.Else != nil {
@@ -410,7 +410,7 @@ func (r *resolver) caseExpr(e *ast.Case) node {
 		out.whens = append(out.whens, when{cond: cond})
 		results = append(results, r.expr(w.Result))
 	}
-	out.t = r.common("CASE", results)
+	out.t = r.coerceToCommon("CASE", results)
 	out.other = results[0]
 	for i := range out.whens {
 		out.whens[i].result = results[i+1]
@@ -431,7 +431,7 @@ func (r *resolver) array(e *ast.Array, elem *types.Type) node {
 		}
 	}
 	if elem == nil || nested {
-		t := r.common("ARRAY", elems)
+		t := r.coerceToCommon("ARRAY", elems)
 		if nested {
 			return &arrayExpr{t: t, elems: elems}
 		}

@@ -124,7 +124,7 @@ func (r *resolver) special(e *ast.FuncCall) node {
 		out.t = out.args[0].typ()
 	case "grouping":
 	default:
-		out.t = r.common(out.name, out.args)
+		out.t = r.coerceToCommon(out.name, out.args)
 	}
 	return out
 }
@@ -159,7 +159,7 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 		} else if k := argumentOf(e, i); k >= 0 {
 			out.order[i].n = out.args[k] // coerced as the aggregate requires
 		}
-		out.order[i].n = r.text(out.order[i].n)
+		out.order[i].n = r.asText(out.order[i].n)
 	}
 	if e.Filter != nil {
 		out.filter = r.condition(e.Filter)
@@ -181,7 +181,7 @@ func (r *resolver) windowCall(e *ast.FuncCall) node {
 		len(out.args) > 0 {
 		r.arguments(out.args, fn.Args, targets)
 	} else if len(out.args) > 0 && out.name != "ntile" {
-		out.args[0] = r.text(out.args[0])
+		out.args[0] = r.asText(out.args[0])
 		for i := 2; i < len(out.args); i++ { // the default of lag and lead
 			out.args[i] = r.coerce(out.args[i], out.args[0].typ(), true)
 		}
@@ -199,9 +199,9 @@ func (r *resolver) windowCall(e *ast.FuncCall) node {
 // window resolves an OVER clause or a definition.
 func (r *resolver) window(w *ast.Window) *window {
 	out := &window{name: w.Name, ref: w.Ref, frame: w.Frame}
-	out.partition = r.list(w.PartitionBy, r.text)
+	out.partition = r.list(w.PartitionBy, r.asText)
 	for _, it := range w.OrderBy {
-		out.order = append(out.order, r.sortKey(r.text(r.expr(it.Expr)), it))
+		out.order = append(out.order, r.sortKey(r.asText(r.expr(it.Expr)), it))
 	}
 	if f := w.Frame; f != nil {
 		out.start, out.end = r.frameBound(f, f.Start, out), r.frameBound(f, f.End, out)

@@ -202,7 +202,7 @@ func (r *resolver) targets(q *query, c *core, it ast.SelectItem, want []*types.T
 		n = r.coerce(n, want[i], true)
 	}
 	c.targets = append(c.targets,
-		target{n: r.text(n), name: r.resultName(q, len(c.targets), it.Alias)})
+		target{n: r.asText(n), name: r.resultName(q, len(c.targets), it.Alias)})
 }
 
 func (r *resolver) resultName(q *query, i int, otherwise string) string {
@@ -229,7 +229,7 @@ func (r *resolver) targetOf(c *core, e ast.Expr) node {
 			}
 		}
 	}
-	return r.text(r.expr(e))
+	return r.asText(r.expr(e))
 }
 
 func ordinal(e ast.Expr) int {
@@ -291,7 +291,7 @@ func (r *resolver) orderResults(out *query, q *ast.Select) {
 			}
 		}
 		if k.position == 0 {
-			k.n = r.text(r.expr(it.Expr))
+			k.n = r.asText(r.expr(it.Expr))
 		}
 		out.order = append(out.order, k)
 	}
@@ -362,8 +362,8 @@ func (r *resolver) compareRowsOf(out *subquery, op string, left ast.Expr, q *ast
 		n := r.expr(l)
 		if i < len(results) {
 			if _, targets, err := builtin.ResolveOperator(op, n.typ(),
-				results[i].Type); err == nil && !mixed(op, n.typ(), results[i].Type) {
-				n = r.coerce(n, native(targets[0]), true)
+				results[i].Type); err == nil && !hasMixedOperator(op, n.typ(), results[i].Type) {
+				n = r.coerce(n, operatorType(targets[0]), true)
 			}
 		}
 		out.left = append(out.left, n)

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// least is the smallest share of rows that conditions are estimated to keep.
-const least = 1e-6
+// minShare is the smallest share of rows that conditions are estimated to keep.
+const minShare = 1e-6
 
 // Conds returns the share of rows for which all conditions are true.
 func (e *Estimator) Conds(conds []expr.Expr) float64 {
@@ -28,9 +28,9 @@ func (e *Estimator) Conds(conds []expr.Expr) float64 {
 		s *= ranges[i].share()
 	}
 	if e != nil {
-		return max(s, least*least) // tables may have many rows
+		return max(s, minShare*minShare) // tables may have many rows
 	}
-	return max(s, least)
+	return max(s, minShare)
 }
 
 // bounded is a column with the bounds that conditions give it.
@@ -96,7 +96,7 @@ func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, ot
 		return 0, "", nil, false
 	}
 	for i, arg := range call.Args {
-		col, isCol := bare(arg).(*expr.Col)
+		col, isCol := stripCast(arg).(*expr.Col)
 		if !isCol {
 			continue
 		}
@@ -247,7 +247,7 @@ func negated(s float64, not bool) float64 {
 
 func (e *Estimator) call(x *expr.Call) float64 {
 	if e != nil {
-		if s, ok := e.known(x); ok {
+		if s, ok := e.knownCall(x); ok {
 			return s
 		}
 	}
@@ -262,8 +262,8 @@ func (e *Estimator) call(x *expr.Call) float64 {
 	return otherSelective
 }
 
-// known estimates a call over a column with statistics.
-func (e *Estimator) known(x *expr.Call) (float64, bool) {
+// knownCall estimates a call over a column with statistics.
+func (e *Estimator) knownCall(x *expr.Call) (float64, bool) {
 	if s, ok := e.columns(x); ok {
 		return s, true
 	}
@@ -310,12 +310,12 @@ func (e *Estimator) columns(x *expr.Call) (float64, bool) {
 	if !lok || !rok || logical.ColsOf(x.Args[0]).Empty() || logical.ColsOf(x.Args[1]).Empty() {
 		return 0, false
 	}
-	s := e.present(x.Args[0]) * e.present(x.Args[1])
+	s := e.notNullShare(x.Args[0]) * e.notNullShare(x.Args[1])
 	return s * negated(1/max(l, r, 1), x.Func.Name == "<>"), true
 }
 
-// present returns the share of rows in which an expression is not NULL.
-func (e *Estimator) present(x expr.Expr) float64 {
+// notNullShare returns the share of rows in which an expression is not NULL.
+func (e *Estimator) notNullShare(x expr.Expr) float64 {
 	if c, _ := e.columnOf(x); c != nil {
 		return 1 - c.NullFraction
 	}
@@ -436,7 +436,7 @@ func (e *Estimator) or(x *expr.Or) float64 {
 		}
 	}
 	for _, tested := range x.Implied {
-		s /= max(e.Cond(tested), least)
+		s /= max(e.Cond(tested), minShare)
 	}
 	return min(s, 1)
 }

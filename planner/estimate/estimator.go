@@ -116,14 +116,14 @@ func (e *Estimator) columnOf(x expr.Expr) (*stats.Column, float64) {
 	if e == nil {
 		return nil, 0
 	}
-	if col, ok := bare(x).(*expr.Col); ok {
+	if col, ok := stripCast(x).(*expr.Col); ok {
 		return e.column(col.Index)
 	}
 	return nil, 0
 }
 
-// bare removes a cast that keeps the order of values and keeps different values different.
-func bare(x expr.Expr) expr.Expr {
+// stripCast removes a cast that keeps the order of values and keeps different values different.
+func stripCast(x expr.Expr) expr.Expr {
 	cast, ok := x.(*expr.Cast)
 	if !ok {
 		return x

@@ -14,16 +14,16 @@ func (e *Estimator) distinct(x expr.Expr) (n float64, ok bool) {
 	if c, _ := e.columnOf(x); c != nil {
 		return max(1, c.Distinct), true
 	}
-	if col, isCol := bare(x).(*expr.Col); isCol && e.isUnique(col.Index) {
+	if col, isCol := stripCast(x).(*expr.Col); isCol && e.isUnique(col.Index) {
 		return e.TableRows(e.scanOf(col.Index).Desc), true
 	}
 	return 0, false
 }
 
-// among returns the number of different values of an expression among a number of rows; ok is false
-// where it is unknown. A part of the rows has n(1-(1-part)^(rows per value)) of the table's n
-// different values.
-func (e *Estimator) among(x expr.Expr, rows float64) (n float64, ok bool) {
+// distinctAmong returns the number of different values of an expression among a number of rows; ok
+// is false where it is unknown. A part of the rows has n(1-(1-part)^(rows per value)) of the
+// table's n different values.
+func (e *Estimator) distinctAmong(x expr.Expr, rows float64) (n float64, ok bool) {
 	if n, ok = e.distinct(x); !ok {
 		return 0, false
 	}
@@ -43,7 +43,7 @@ func (e *Estimator) Groups(keys []expr.Expr, rows float64) float64 {
 		if _, constant := k.(*expr.Const); constant {
 			continue
 		}
-		if m, ok := e.among(k, rows); ok {
+		if m, ok := e.distinctAmong(k, rows); ok {
 			n, known = n*m, true
 		} else {
 			n *= min(rows, groupsGuess)
@@ -63,7 +63,7 @@ func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
 	}
 	for _, k := range keys {
 		if n, ok := e.distinct(k); ok {
-			rows *= e.present(k) / n
+			rows *= e.notNullShare(k) / n
 		} else {
 			rows *= equalSelective
 		}
@@ -117,7 +117,7 @@ func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 	if !rok {
 		r = min(right, groupsGuess)
 	}
-	return e.present(p.Left) * e.present(p.Right) / max(l, r, 1)
+	return e.notNullShare(p.Left) * e.notNullShare(p.Right) / max(l, r, 1)
 }
 
 // semi returns the number of left rows that have, or do not have, a match: by the share of the left
@@ -129,11 +129,11 @@ func (e *Estimator) semi(kind opt.JoinKind, left, right float64, pairs []Pair,
 	if e != nil && len(pairs) > 0 {
 		s := 1.0
 		for _, p := range pairs {
-			l, lok := e.among(p.Left, left)
-			r, rok := e.among(p.Right, right)
+			l, lok := e.distinctAmong(p.Left, left)
+			r, rok := e.distinctAmong(p.Right, right)
 			if lok && rok {
 				known = true
-				s *= min(1, r/l) * e.present(p.Left)
+				s *= min(1, r/l) * e.notNullShare(p.Left)
 			}
 		}
 		if known {

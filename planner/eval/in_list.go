@@ -28,7 +28,7 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), live: c.sel(),
 		types: []*types.Type{a.t, a.t}}
 	for _, m := range e.List {
-		if k, ok := m.(*expr.Const); ok && n.keep(k.Value) {
+		if k, ok := m.(*expr.Const); ok && n.addConstant(k.Value) {
 			continue
 		}
 		r, err := c.arg(m)
@@ -40,8 +40,8 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	return n, nil
 }
 
-// keep adds a constant to a set. It returns false if the type's values cannot be in a set.
-func (n *inListNode) keep(d types.Datum) bool {
+// addConstant adds a constant to a set. It returns false if the type's values cannot be in a set.
+func (n *inListNode) addConstant(d types.Datum) bool {
 	if d.Null {
 		n.hasNull = true
 		return true
@@ -63,8 +63,8 @@ func (n *inListNode) keep(d types.Datum) bool {
 	return false
 }
 
-// member reports whether a value is in the sets.
-func (n *inListNode) member(d types.Datum) bool {
+// contains reports whether a value is in the sets.
+func (n *inListNode) contains(d types.Datum) bool {
 	if n.ints != nil {
 		_, ok := n.ints[d.I]
 		return ok
@@ -78,7 +78,7 @@ func (n *inListNode) one(st *state, row []types.Datum) (types.Datum, error) {
 	if err != nil || d.Null {
 		return types.Null, err
 	}
-	if n.member(d) {
+	if n.contains(d) {
 		return types.NewBool(!n.not), nil
 	}
 	null := n.hasNull

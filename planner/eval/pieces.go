@@ -34,16 +34,16 @@ func (p *Program) pieces(st *state, sel []int32, f func(sel []int32) error) erro
 	if len(sel) < 2 || !p.divisible(err) {
 		return err
 	}
-	st.forget()
+	st.release()
 	if err := p.pieces(st, sel[:len(sel)/2], f); err != nil {
 		return err
 	}
-	st.forget()
+	st.release()
 	return p.pieces(st, sel[len(sel)/2:], f)
 }
 
-// forget releases the memory of the current evaluation.
-func (st *state) forget() {
+// release gives the memory of the current evaluation back to the account.
+func (st *state) release() {
 	st.rt.Abandon()
 	for i, v := range st.vecs {
 		if v != nil {

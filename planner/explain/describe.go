@@ -33,23 +33,24 @@ func nodeOf(n physical.Node) *node {
 		return relationNode("Seq Scan", "Seq Scan", n.Table.Name, n.Alias).filter(n.Filter)
 	case *physical.Values:
 		if len(n.Rows) <= 1 {
-			return called("Result")
+			return namedNode("Result")
 		}
-		return of(`Values Scan on "*VALUES*"`, "Values Scan",
+		return newNode(`Values Scan on "*VALUES*"`, "Values Scan",
 			Detail{Label: "Alias", Text: "*VALUES*"})
 	case *physical.FuncScan:
 		alias := Detail{Label: "Alias", Text: n.Alias}
 		if n.Func == nil {
-			return of("Function Scan on "+n.Alias, "Function Scan", alias)
+			return newNode("Function Scan on "+n.Alias, "Function Scan", alias)
 		}
 		name := Detail{Label: "Function Name", Text: n.Func.Name}
-		return of("Function Scan on "+named(n.Func.Name, n.Alias), "Function Scan", name, alias)
+		return newNode("Function Scan on "+named(n.Func.Name, n.Alias), "Function Scan", name,
+			alias)
 	case *physical.CTEScan:
 		kind := "CTE Scan"
 		if n.WorkTable {
 			kind = "WorkTable Scan"
 		}
-		return of(kind+" on "+n.Name, kind, Detail{Label: "CTE Name", Text: n.Name})
+		return newNode(kind+" on "+n.Name, kind, Detail{Label: "CTE Name", Text: n.Name})
 	case *physical.HashJoin:
 		on := Detail{Label: "Hash Cond", Text: equalities(n.LeftKeys, n.RightKeys)}
 		title := "Hash Join"
@@ -74,43 +75,43 @@ func rowsNode(n physical.Node) *node {
 	hashed := Detail{Label: "Strategy", Text: "Hashed"}
 	switch n := n.(type) {
 	case *physical.ProjectSet:
-		return called("ProjectSet")
+		return namedNode("ProjectSet")
 	case *physical.Sort:
 		key := Detail{Label: "Sort Key", List: sortKeys(n.Keys, n.Child)}
 		if n.Top != nil {
-			return of("Top-N Sort", "Sort",
+			return newNode("Top-N Sort", "Sort",
 				Detail{Label: "Sort Method", Text: "top-N heapsort"}).detail(key)
 		}
-		return called("Sort").detail(key)
+		return namedNode("Sort").detail(key)
 	case *physical.Limit:
-		return called("Limit")
+		return namedNode("Limit")
 	case *physical.Distinct:
 		if n.On != nil {
-			return called("Unique").detail(Detail{Label: "Unique Key", List: formats(n.On)})
+			return namedNode("Unique").detail(Detail{Label: "Unique Key", List: formats(n.On)})
 		}
-		return of("HashAggregate", "Aggregate", hashed)
+		return newNode("HashAggregate", "Aggregate", hashed)
 	case *physical.Aggregate:
 		if len(n.GroupBy) == 0 {
-			return of("Aggregate", "Aggregate", Detail{Label: "Strategy", Text: "Plain"})
+			return newNode("Aggregate", "Aggregate", Detail{Label: "Strategy", Text: "Plain"})
 		}
-		return of("HashAggregate", "Aggregate",
+		return newNode("HashAggregate", "Aggregate",
 			hashed).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
 	case *physical.Append:
-		return called("Append")
+		return namedNode("Append")
 	case *physical.SetOp:
 		name := setOpName(n)
-		return of("HashSetOp "+name, "SetOp", hashed, Detail{Label: "Command", Text: name})
+		return newNode("HashSetOp "+name, "SetOp", hashed, Detail{Label: "Command", Text: name})
 	case *physical.Window:
-		return called("WindowAgg")
+		return namedNode("WindowAgg")
 	case *physical.LockRows:
-		return called("LockRows")
+		return namedNode("LockRows")
 	}
-	return called(fmt.Sprintf("%T", n))
+	return namedNode(fmt.Sprintf("%T", n))
 }
 
 func modifyNode(n physical.Node) *node {
 	on := func(operation, table string) *node {
-		out := of(operation+" on "+table, "ModifyTable",
+		out := newNode(operation+" on "+table, "ModifyTable",
 			Detail{Label: "Operation", Text: operation})
 		out.properties = append(out.properties, relationProperties(table, "")...)
 		return out
@@ -133,18 +134,18 @@ func modifyNode(n physical.Node) *node {
 	return out
 }
 
-// of makes a node with a title, a type and further properties.
-func of(title, kind string, properties ...Detail) *node {
+// newNode makes a node with a title, a type and further properties.
+func newNode(title, kind string, properties ...Detail) *node {
 	return &node{title: title,
 		properties: append([]Detail{{Label: "Node Type", Text: kind}}, properties...)}
 }
 
-// called makes a node whose title is its type.
-func called(name string) *node { return of(name, name) }
+// namedNode makes a node whose title is its type.
+func namedNode(name string) *node { return newNode(name, name) }
 
 // relationNode makes a node that reads or writes a relation.
 func relationNode(title, kind, table, alias string, properties ...Detail) *node {
-	return of(title+" on "+named(table, alias), kind,
+	return newNode(title+" on "+named(table, alias), kind,
 		append(properties, relationProperties(table, alias)...)...)
 }
 
@@ -156,7 +157,7 @@ func relationProperties(table, alias string) []Detail {
 }
 
 func joinNode(title, kind string, k opt.JoinKind) *node {
-	return of(title, kind, Detail{Label: "Join Type", Text: k.String()})
+	return newNode(title, kind, Detail{Label: "Join Type", Text: k.String()})
 }
 
 func loopNode(k opt.JoinKind, cond expr.Expr) *node {

@@ -19,12 +19,12 @@ func (s *ColSet) Add(id ColID) {
 		s.low |= 1 << uint(id)
 		return
 	}
-	s.cover(id&^63, id&^63+64)
+	s.growTo(id&^63, id&^63+64)
 	s.high[(id-s.base)/64] |= 1 << uint(id%64)
 }
 
-// cover extends high to the IDs from first to end, which are multiples of 64.
-func (s *ColSet) cover(first, end int) {
+// growTo extends high to the IDs from first to end, which are multiples of 64.
+func (s *ColSet) growTo(first, end int) {
 	if len(s.high) == 0 {
 		s.base = first
 	}
@@ -109,7 +109,7 @@ func (s *ColSet) UnionWith(o ColSet) {
 	if len(o.high) == 0 {
 		return
 	}
-	s.cover(o.base, o.base+64*len(o.high))
+	s.growTo(o.base, o.base+64*len(o.high))
 	for i, w := range o.high {
 		s.high[(o.base-s.base)/64+i] |= w
 	}

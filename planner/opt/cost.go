@@ -56,8 +56,9 @@ const (
 	// disable_cost. Such a method is used only where there is no other.
 	disableCost = 1e10
 
-	// usualRandomPage is PostgreSQL's default of random_page_cost, for which the other costs hold.
-	usualRandomPage = 4
+	// defaultRandomPage is PostgreSQL's default of random_page_cost, for which the other costs
+	// hold.
+	defaultRandomPage = 4
 )
 
 // Estimate is what the planner expects of a node: its rows, and the cost of the node with all nodes
@@ -83,7 +84,7 @@ func (c Costs) randomIO() float64 {
 	if c.RandomPage == 0 {
 		return 1
 	}
-	return c.RandomPage / usualRandomPage
+	return c.RandomPage / defaultRandomPage
 }
 
 // penalty returns the cost that is added to a method which the session's settings may disable.

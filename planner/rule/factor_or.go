@@ -54,7 +54,7 @@ func factor(or *expr.Or) (common []expr.Expr, rest expr.Expr) {
 		}
 	}
 	for _, cand := range sides[0] {
-		if inAll(sides[1:], cand) && logical.Movable(cand) {
+		if containedInAll(sides[1:], cand) && logical.Movable(cand) {
 			common = append(common, cand)
 		}
 	}
@@ -81,7 +81,7 @@ func factor(or *expr.Or) (common []expr.Expr, rest expr.Expr) {
 	return common, &expr.Or{Args: left}
 }
 
-func inAll(sides [][]expr.Expr, e expr.Expr) bool {
+func containedInAll(sides [][]expr.Expr, e expr.Expr) bool {
 	for _, side := range sides {
 		if !contains(side, e) {
 			return false

@@ -128,15 +128,15 @@ func substituteQuery(q *logical.Query, by map[logical.ColID]logical.ColID) {
 func dropUnused(m *logical.Meta) {
 	for i := len(m.CTEs) - 1; i >= 0; i-- {
 		if cte := m.CTEs[i]; cte.Refs == 0 && !cte.Modifies {
-			uncount(cte.Query.Node)
+			subtractReferences(cte.Query.Node)
 			if cte.Recursive != nil {
-				uncount(cte.Recursive.Node)
+				subtractReferences(cte.Recursive.Node)
 			}
 		}
 	}
 }
 
-func uncount(n logical.Node) {
+func subtractReferences(n logical.Node) {
 	if ref, ok := n.(*logical.CTERef); ok && !ref.WorkTable {
 		ref.CTE.Refs--
 	}
@@ -144,11 +144,11 @@ func uncount(n logical.Node) {
 		expr.Walk(*e, func(x expr.Expr) bool {
 			if sq, ok := x.(*expr.Subquery); ok {
 				if q, ok := sq.Plan.(*logical.Query); ok {
-					uncount(q.Node)
+					subtractReferences(q.Node)
 				}
 			}
 			return true
 		})
 	})
-	logical.EachInput(n, func(in *logical.Node) { uncount(*in) })
+	logical.EachInput(n, func(in *logical.Node) { subtractReferences(*in) })
 }

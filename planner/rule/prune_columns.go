@@ -127,9 +127,9 @@ func pruneAggregate(c *Context, n *logical.Aggregate, need logical.ColSet) logic
 func pruneAppend(c *Context, n *logical.Append, need logical.ColSet) logical.Node {
 	keep := places(n.Cols, need)
 	c.pruned(len(n.Cols), len(keep))
-	n.Cols = pick(n.Cols, keep)
+	n.Cols = elementsAt(n.Cols, keep)
 	for k := range n.Inputs {
-		n.InCols[k] = pick(n.InCols[k], keep)
+		n.InCols[k] = elementsAt(n.InCols[k], keep)
 		n.Inputs[k] = prune(c, n.Inputs[k], logical.SetOf(n.InCols[k]))
 	}
 	return n
@@ -146,7 +146,7 @@ func places(cols []logical.ColID, need logical.ColSet) []int {
 	return keep
 }
 
-func pick[T any](from []T, keep []int) []T {
+func elementsAt[T any](from []T, keep []int) []T {
 	out := make([]T, len(keep))
 	for i, k := range keep {
 		out[i] = from[k]
@@ -163,9 +163,9 @@ func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Nod
 			}
 		}
 		c.pruned(len(n.Cols), len(keep))
-		n.Cols = pick(n.Cols, keep)
+		n.Cols = elementsAt(n.Cols, keep)
 		for r, row := range n.Rows {
-			n.Rows[r] = pick(row, keep)
+			n.Rows[r] = elementsAt(row, keep)
 		}
 	}
 	if c.Meta.Subqueries > 0 {

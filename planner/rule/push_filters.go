@@ -92,7 +92,7 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 	}
 	down, stay := c.split(conds,
 		func(cond expr.Expr) bool { return !logical.ColsOf(cond).Intersects(fixed) })
-	n.Child = push(c, n.Child, withAll(down, by))
+	n.Child = push(c, n.Child, replaceColumnsInAll(down, by))
 	return filtered(n, stay)
 }
 
@@ -109,15 +109,15 @@ func (c *Context) split(conds []expr.Expr, passes func(expr.Expr) bool) (down, s
 	return down, stay
 }
 
-func withAll(conds []expr.Expr, by map[logical.ColID]expr.Expr) []expr.Expr {
+func replaceColumnsInAll(conds []expr.Expr, by map[logical.ColID]expr.Expr) []expr.Expr {
 	for i, cond := range conds {
-		conds[i] = withExprs(cond, by)
+		conds[i] = replaceColumns(cond, by)
 	}
 	return conds
 }
 
-// withExprs replaces computed columns by their expressions.
-func withExprs(cond expr.Expr, by map[logical.ColID]expr.Expr) expr.Expr {
+// replaceColumns replaces computed columns by their expressions.
+func replaceColumns(cond expr.Expr, by map[logical.ColID]expr.Expr) expr.Expr {
 	return expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
 		if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
 			return by[col.Index]
@@ -143,7 +143,7 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	down, stay := c.split(conds, func(cond expr.Expr) bool {
 		return len(n.Keys) > 0 && n.Sets == nil && localCols(cond, own).SubsetOf(keys)
 	})
-	n.Child = push(c, n.Child, withAll(down, by))
+	n.Child = push(c, n.Child, replaceColumnsInAll(down, by))
 	return filtered(n, stay)
 }
 

@@ -18,12 +18,12 @@ func restrictByOr(c *Context, n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			if j, ok := n.Child.(*logical.Join); ok {
-				for _, or := range ors(n.Conds) {
+				for _, or := range disjunctions(n.Conds) {
 					c.restrictSides(j, or, passesToLeft(j.Kind), passesToRight(j.Kind))
 				}
 			}
 		case *logical.Join:
-			for _, or := range ors(n.On) {
+			for _, or := range disjunctions(n.On) {
 				c.restrictSides(n, or, onFiltersLeft(n.Kind), onFiltersRight(n.Kind))
 			}
 		}
@@ -31,7 +31,7 @@ func restrictByOr(c *Context, n logical.Node) logical.Node {
 	})
 }
 
-func ors(conds []expr.Expr) []*expr.Or {
+func disjunctions(conds []expr.Expr) []*expr.Or {
 	var out []*expr.Or
 	for _, cond := range conds {
 		if or, ok := cond.(*expr.Or); ok {
