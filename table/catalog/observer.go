@@ -143,6 +143,11 @@ func (v *View) putObserver(ctx context.Context, old, d *table.Desc, o *table.Obs
 			return err
 		}
 	}
+	if !v.tx.LocksBind() {
+		// Else a writer that has validated the writers' key, and is not committed, would commit
+		// above this transaction, unseen by a backfill, and leave no notification.
+		v.tx.Validate(old.IndexSpan(table.RowIndexID))
+	}
 	return v.changeObservers(ctx, old, d)
 }
 

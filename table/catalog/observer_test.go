@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // observe adds an observer to a table.
@@ -361,4 +364,43 @@ func TestSalvageLeavesObserversOut(t *testing.T) {
 	tx := out.begin()
 	require.Equal(t, 5, out.count(tx, saved))
 	require.NoError(t, tx.Rollback(f.ctx))
+}
+
+// TestAnObserverBesideACommitOfAnotherProcess: the writer has validated that there is no observer,
+// and its locks are down, when the observer is created. A backfill would read past the locks, and
+// the writer commit above that without a notification.
+func TestAnObserverBesideACommitOfAnotherProcess(t *testing.T) {
+	e := memkv.New(memkv.Options{Shared: true})
+	oracle, err := tso.Open(t.Context(), e, mvcc.MetaKey("oracle"), tso.Options{})
+	require.NoError(t, err)
+	var between func()
+	f := newFixture(t, e, txn.Options{Oracle: oracle, LockWait: time.Millisecond,
+		CrashPoint: func(p txn.CrashPoint) bool {
+			if run := between; run != nil && p == txn.AfterCommitTS {
+				between = nil
+				run()
+			}
+			return false
+		}})
+	d := f.simple("t")
+	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
+	create := func() error {
+		tx := f.begin()
+		v := f.cat.View(tx)
+		old, err := v.Relation(f.ctx, PostgresID, "public", "t")
+		require.NoError(t, err)
+		_, err = v.CreateObserver(f.ctx, old, table.Observer{Name: "o", Version: 1, Backfill: true})
+		require.NoError(t, err)
+		return tx.Commit(f.ctx)
+	}
+	writer := f.begin()
+	writer.Validate(table.PointSpan(table.WritersKey(d.ID)))
+	require.NoError(t, writer.Insert(append(d.IndexSpan(table.RowIndexID).Start, 1), []byte("row")))
+	between = func() {
+		var conflict *txn.WriteConflictError
+		require.ErrorAs(t, create(), &conflict)
+	}
+	require.NoError(t, writer.Commit(f.ctx))
+	require.Nil(t, between, "it was created meanwhile")
+	require.NoError(t, create())
 }
