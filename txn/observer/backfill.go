@@ -13,7 +13,9 @@ import (
 const backfillRows = 500
 
 // Backfill makes a transaction ask for a run on every row that is there. Requires: the transaction
-// registers the observer, so that a row is written before it, or notifies.
+// registers the observer, and excludes the writers of its rows that do not know of it, so that each
+// row is written before it, or notifies. Where locks do not do that it validates the rows, and
+// writes a key that the writers validate (txn.Txn.Validate).
 func (o *Target) Backfill(t *txn.Txn) error {
 	return t.Set(o.stateKey(stateBackfill, nil), o.Rows.Start)
 }

@@ -83,11 +83,16 @@ func TestCrashesLoseNoChange(t *testing.T) {
 		w := &world{t: t, generation: generation, opts: crashOptions(rng), taken: taken,
 			dice: rand.New(rand.NewPCG(rng.Uint64(), 2))}
 		left := w.live(fs, rng)
+		crashes -= len(left)
+		// The next process goes on from what one of the crashes has left, or from what the
+		// observers have made of it.
+		fs = left[len(left)-1].fs
+		if rng.IntN(2) == 0 {
+			fs = fs.Crash(100, rng)
+		}
 		for _, c := range left {
 			revive(t, c, rng)
 		}
-		crashes -= len(left)
-		fs = left[len(left)-1].fs
 		if t.Failed() {
 			t.FailNow()
 		}
@@ -293,6 +298,7 @@ func (w *world) register(backfill bool) {
 	tx, err := w.s.Begin(ctx, txn.BeginOptions{})
 	require.NoError(w.t, err)
 	defer func() { _ = tx.Rollback(ctx) }()
+	tx.Validate(upper.Rows)
 	value, err := tx.Get(ctx, registered)
 	switch {
 	case err != nil || value != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
@@ -431,6 +432,35 @@ func TestAnInsertBesideARegistration(t *testing.T) {
 	require.True(t, done)
 	var conflict *txn.WriteConflictError
 	require.ErrorAs(t, late.Commit(ctx), &conflict)
+	st.serve(0)
+	require.Equal(t, []string{"a/0001 none>old"}, st.log())
+}
+
+// TestARegistrationBesideACommit: the writer has validated that there is no observer, and its
+// locks are down. The registration validates the rows, and so meets them: else a backfill would
+// read past the locks, and the writer commit above that, with no notification.
+func TestARegistrationBesideACommit(t *testing.T) {
+	st := newStage(t)
+	st.s = open(t, st.e, txn.Options{Protocol: txn.TwoPhase, LockWait: time.Millisecond,
+		CrashPoint: st.opts().CrashPoint}).s
+	register := func() error {
+		tx, err := st.s.Begin(ctx, txn.BeginOptions{})
+		require.NoError(t, err)
+		tx.Validate(target.Rows)
+		require.NoError(t, tx.Set(registered, nil))
+		require.NoError(t, target.Backfill(tx))
+		return tx.Commit(ctx)
+	}
+	writer, err := st.s.Begin(ctx, txn.BeginOptions{})
+	require.NoError(t, err)
+	writer.Validate(kv.Span{Start: registered, End: kv.Successor(registered)})
+	require.NoError(t, writer.Insert([]byte("a/0001"), []byte("old")))
+	st.onceAt(txn.AfterCommitTS, func() {
+		var conflict *txn.WriteConflictError
+		require.ErrorAs(t, register(), &conflict)
+	})
+	require.NoError(t, writer.Commit(ctx))
+	require.NoError(t, register())
 	st.serve(0)
 	require.Equal(t, []string{"a/0001 none>old"}, st.log())
 }

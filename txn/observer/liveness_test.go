@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
@@ -176,4 +178,33 @@ func TestStoppingInTheMiddle(t *testing.T) {
 	p.Stop()
 	require.Len(t, x.log(), rows)
 	require.EqualValues(t, rows, p.Stats().Runs)
+}
+
+// TestAStoppedObserverHoldsNoSafepoint: three times the retention passes before it runs again, and
+// the versions that its changes replaced are gone. The old image is in the notification.
+func TestAStoppedObserverHoldsNoSafepoint(t *testing.T) {
+	var clock atomic.Int64
+	clock.Store(1_000_000)
+	x := open(t, memkv.New(memkv.Options{}),
+		txn.Options{Clock: clock.Load, Retention: time.Minute})
+	x.change("a/1", "one")
+	x.change("a/2", "one")
+	p := x.start()
+	x.settle(p, 0)
+	p.Stop()
+	x.change("a/1", "two")
+	x.change("a/2", "")
+	last := x.change("a/1", "three")
+	for range 3 {
+		clock.Add(time.Minute.Milliseconds() + 1)
+		_, err := x.s.CollectGarbage(ctx)
+		require.NoError(t, err)
+	}
+	require.Greater(t, x.s.Safepoint(), last)
+	p = x.start()
+	x.settle(p, 0)
+	p.Stop()
+	require.Equal(t, []string{"a/1 none>one", "a/1 one>three", "a/2 none>one", "a/2 one>none"},
+		x.log())
+	require.Equal(t, 1, x.state())
 }
