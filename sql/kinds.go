@@ -241,12 +241,12 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 	case *ast.CreateDatabase:
 		k.name, k.alone = "CREATE DATABASE", true
 	case *ast.Drop:
-		k.name, k.alone = "DROP "+upper(st.Kind), st.Kind == "database" || st.Concurrently
+		k.name, k.alone = "DROP "+st.Kind.Upper(), st.Kind == ast.DatabaseObject || st.Concurrently
 		if st.Concurrently {
 			k.name += " CONCURRENTLY"
 		}
 	case *ast.AlterTable:
-		k.name = "ALTER " + upper(st.Kind)
+		k.name = "ALTER " + st.Kind.Upper()
 	case *ast.Truncate:
 		k.name = "TRUNCATE TABLE"
 	case *ast.Comment:

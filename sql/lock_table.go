@@ -11,13 +11,16 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// tableModes are the modes of LOCK TABLE, by their words.
-var tableModes = map[string]rowlock.Mode{
-	"access share": rowlock.AccessShare, "row share": rowlock.RowShare,
-	"row exclusive":          rowlock.RowExclusive,
-	"share update exclusive": rowlock.ShareUpdateExclusive, "share": rowlock.TableShare,
-	"share row exclusive": rowlock.ShareRowExclusive, "exclusive": rowlock.Exclusive,
-	"access exclusive": rowlock.AccessExclusive,
+// tableModes are the modes of LOCK TABLE in the lock table.
+var tableModes = map[ast.TableLockMode]rowlock.Mode{
+	ast.AccessShare:          rowlock.AccessShare,
+	ast.RowShare:             rowlock.RowShare,
+	ast.RowExclusive:         rowlock.RowExclusive,
+	ast.ShareUpdateExclusive: rowlock.ShareUpdateExclusive,
+	ast.Share:                rowlock.TableShare,
+	ast.ShareRowExclusive:    rowlock.ShareRowExclusive,
+	ast.Exclusive:            rowlock.Exclusive,
+	ast.AccessExclusive:      rowlock.AccessExclusive,
 }
 
 // execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins

@@ -41,7 +41,7 @@ func (s utility) openDDL(ctx context.Context, c call) (source, error) {
 // databasesUnused refuses to drop a database that has sessions.
 func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error {
 	drop, ok := stmt.(*ast.Drop)
-	if !ok || drop.Kind != "database" {
+	if !ok || drop.Kind != ast.DatabaseObject {
 		return nil
 	}
 	for _, name := range drop.Names {

@@ -1,5 +1,7 @@
 package ast
 
+import "strings"
+
 // CreateTable is CREATE [TEMP|UNLOGGED] TABLE; As is set for CREATE TABLE … AS.
 type CreateTable struct {
 	Pos         Pos
@@ -180,11 +182,29 @@ type CreateDatabase struct {
 	Options []Option
 }
 
+// ObjectKind is a kind of object, by its key words.
+type ObjectKind string
+
+// The kinds that DROP, ALTER and COMMENT take.
+const (
+	TableObject            ObjectKind = "table"
+	IndexObject            ObjectKind = "index"
+	ViewObject             ObjectKind = "view"
+	MaterializedViewObject ObjectKind = "materialized view"
+	SequenceObject         ObjectKind = "sequence"
+	SchemaObject           ObjectKind = "schema"
+	DatabaseObject         ObjectKind = "database"
+	ColumnObject           ObjectKind = "column"
+	ConstraintObject       ObjectKind = "constraint"
+)
+
+// Upper returns the key words in upper case, as command tags and hints have them.
+func (k ObjectKind) Upper() string { return strings.ToUpper(string(k)) }
+
 // Drop is DROP TABLE|INDEX|VIEW|SEQUENCE|SCHEMA|DATABASE|MATERIALIZED VIEW.
 type Drop struct {
-	Pos Pos
-	// "table", "index", "view", "sequence", "schema", "database", "materialized view"
-	Kind         string
+	Pos          Pos
+	Kind         ObjectKind // not of a column or constraint
 	Names        []Name
 	IfExists     bool
 	Cascade      bool
@@ -194,7 +214,7 @@ type Drop struct {
 // AlterTable is ALTER TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE name action, ….
 type AlterTable struct {
 	Pos      Pos
-	Kind     string // "table", "index", "view", "materialized view", "sequence"
+	Kind     ObjectKind // of a relation
 	Name     Name
 	IfExists bool
 	Only     bool
@@ -228,7 +248,7 @@ type AlterAction struct {
 // Comment is COMMENT ON kind name IS text; Text nil removes it.
 type Comment struct {
 	Pos    Pos
-	Kind   string
+	Kind   ObjectKind
 	Name   Name
 	Column string
 	Text   *string

@@ -205,11 +205,26 @@ type MaintainedTable struct {
 	Columns []Ident
 }
 
+// TableLockMode is a mode of LOCK TABLE, by its words.
+type TableLockMode string
+
+// The modes, the weakest first.
+const (
+	AccessShare          TableLockMode = "access share"
+	RowShare             TableLockMode = "row share"
+	RowExclusive         TableLockMode = "row exclusive"
+	ShareUpdateExclusive TableLockMode = "share update exclusive"
+	Share                TableLockMode = "share"
+	ShareRowExclusive    TableLockMode = "share row exclusive"
+	Exclusive            TableLockMode = "exclusive"
+	AccessExclusive      TableLockMode = "access exclusive"
+)
+
 // LockTable is LOCK [TABLE] ….
 type LockTable struct {
 	Pos    Pos
 	Tables []Name
-	Mode   string
+	Mode   TableLockMode
 	NoWait bool
 }
 

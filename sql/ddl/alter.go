@@ -12,7 +12,7 @@ import (
 )
 
 func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err error) {
-	tag = "ALTER " + strings.ToUpper(s.Kind)
+	tag = "ALTER " + s.Kind.Upper()
 	if s.Name.Schema != "" && s.IfExists && !isSystemSchema(s.Name.Schema) {
 		if _, ok, err := env.View.Schema(ctx, env.Database, s.Name.Schema); err != nil {
 			return "", err
@@ -37,7 +37,7 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		return "", err
 	}
 	if ix != nil {
-		if s.Kind != "index" && s.Kind != "table" {
+		if s.Kind != ast.IndexObject && s.Kind != ast.TableObject {
 			return "", wrongKind(ix.Name, s.Kind)
 		}
 		return tag, env.alterIndex(ctx, s, d, ix)
@@ -118,10 +118,10 @@ func onlyNames(s *ast.AlterTable) bool {
 
 // alterKind verifies that the statement's kind fits the relation: ALTER TABLE may rename anything.
 func alterKind(s *ast.AlterTable, d *table.Desc) error {
-	if s.Kind == "index" {
-		return wrongKind(d.Name, "index")
+	if s.Kind == ast.IndexObject {
+		return wrongKind(d.Name, ast.IndexObject)
 	}
-	if is := kindWord(d); s.Kind != is && s.Kind != "table" {
+	if is := kindOf(d); s.Kind != is && s.Kind != ast.TableObject {
 		return wrongKind(d.Name, s.Kind)
 	}
 	if d.Kind == table.KindTable {
@@ -134,7 +134,7 @@ func alterKind(s *ast.AlterTable, d *table.Desc) error {
 			if d.View != nil {
 				continue
 			}
-			return wrongKind(d.Name, "table")
+			return wrongKind(d.Name, ast.TableObject)
 		case "set options", "reset options", "rename constraint":
 			if d.Kind == table.KindMaterializedView {
 				continue
@@ -164,7 +164,7 @@ func unfit(a *ast.AlterAction, d *table.Desc) error {
 	}
 	return sqlerr.New(sqlerr.WrongObjectType,
 		"ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
-		WithDetail("This operation is not supported for %ss.", kindWord(d))
+		WithDetail("This operation is not supported for %ss.", kindOf(d))
 }
 
 func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.Desc,

@@ -15,9 +15,10 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 		text = *s.Text
 	}
 	switch s.Kind {
-	case "table", "view", "materialized view", "sequence", "index", "column", "constraint":
+	case ast.TableObject, ast.ViewObject, ast.MaterializedViewObject, ast.SequenceObject,
+		ast.IndexObject, ast.ColumnObject, ast.ConstraintObject:
 		return env.commentRelation(ctx, s, text)
-	case "schema":
+	case ast.SchemaObject:
 		sc, ok, err := env.View.Schema(ctx, env.Database, s.Name.Name)
 		if err != nil {
 			return err
@@ -27,7 +28,7 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 		}
 		sc.Comment = text
 		return env.View.UpdateSchema(ctx, sc)
-	case "database":
+	case ast.DatabaseObject:
 		db, ok, err := env.View.Database(ctx, s.Name.Name)
 		if err != nil {
 			return err
@@ -39,7 +40,7 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 		db.Comment = text
 		return env.View.UpdateDatabase(ctx, db)
 	}
-	return sqlerr.Unsupported(int(s.Pos), "COMMENT ON "+s.Kind)
+	return sqlerr.Unsupported(int(s.Pos), "COMMENT ON "+string(s.Kind))
 }
 
 func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string) error {
@@ -54,18 +55,18 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 		return err
 	}
 	d := old.Clone()
-	if s.Kind == "constraint" {
+	if s.Kind == ast.ConstraintObject {
 		if err := commentConstraint(d, ix, s, text); err != nil {
 			return err
 		}
 		return env.View.RelabelRelation(ctx, old, d)
 	}
 	switch {
-	case s.Kind == "index" && ix != nil:
+	case s.Kind == ast.IndexObject && ix != nil:
 		d.Index(ix.ID).Comment = text
-	case s.Kind == "index" || ix != nil:
+	case s.Kind == ast.IndexObject || ix != nil:
 		return wrongKind(s.Name.Name, s.Kind)
-	case s.Kind == "column":
+	case s.Kind == ast.ColumnObject:
 		if d.Kind == table.KindSequence {
 			return sqlerr.New(sqlerr.WrongObjectType, "cannot set comment on relation \"%s\"",
 				d.Name).
@@ -76,7 +77,7 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 			return err
 		}
 		d.Columns[c].Comment = text
-	case s.Kind != kindWord(d):
+	case s.Kind != kindOf(d):
 		return wrongKind(s.Name.Name, s.Kind)
 	default:
 		d.Comment = text
@@ -97,10 +98,13 @@ func commentConstraint(d *table.Desc, ix *table.Index, s *ast.Comment, text stri
 	return nil
 }
 
-func wrongKind(name, kind string) *sqlerr.Error {
-	article := "a "
-	if kind == "index" {
-		article = "an "
+func wrongKind(name string, kind ast.ObjectKind) *sqlerr.Error {
+	return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not %s", name, withArticle(kind))
+}
+
+func withArticle(kind ast.ObjectKind) string {
+	if kind == ast.IndexObject {
+		return "an index"
 	}
-	return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not %s%s", name, article, kind)
+	return "a " + string(kind)
 }

@@ -16,7 +16,7 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 	}
 	if !d.HasRows() {
 		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", d.Name).
-			WithDetail("This operation is not supported for %ss.", kindWord(d))
+			WithDetail("This operation is not supported for %ss.", kindOf(d))
 	}
 	if err := checkMethod(s); err != nil {
 		return err

@@ -15,15 +15,15 @@ import (
 )
 
 func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
-	tag = "DROP " + strings.ToUpper(s.Kind)
+	tag = "DROP " + s.Kind.Upper()
 	switch s.Kind {
-	case "table", "view", "materialized view", "sequence":
+	case ast.TableObject, ast.ViewObject, ast.MaterializedViewObject, ast.SequenceObject:
 		return tag, env.dropRelations(ctx, s)
-	case "index":
+	case ast.IndexObject:
 		return tag, env.dropIndexes(ctx, s)
-	case "schema":
+	case ast.SchemaObject:
 		return tag, env.dropSchemas(ctx, s)
-	case "database":
+	case ast.DatabaseObject:
 		return tag, env.dropDatabases(ctx, s)
 	}
 	return "", sqlerr.Unsupported(int(s.Pos), tag)
@@ -60,16 +60,12 @@ func (env *Env) find(ctx context.Context, s *ast.Drop, n ast.Name, code string) 
 
 // notA is 42809 for DROP of another kind of thing.
 func notA(s *ast.Drop, d *table.Desc, ix *table.Index) error {
-	name, is := d.Name, kindWord(d)
+	name, is := d.Name, kindOf(d)
 	if ix != nil {
-		name, is = ix.Name, "index"
+		name, is = ix.Name, ast.IndexObject
 	}
-	article := "a "
-	if is == "index" {
-		article = "an "
-	}
-	return wrongKind(name, s.Kind).WithHint("Use DROP %s to remove %s%s.", strings.ToUpper(is),
-		article, is)
+	return wrongKind(name, s.Kind).WithHint("Use DROP %s to remove %s.", is.Upper(),
+		withArticle(is))
 }
 
 func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
@@ -82,7 +78,7 @@ func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
 		if d == nil {
 			continue
 		}
-		if ix != nil || kindWord(d) != s.Kind {
+		if ix != nil || kindOf(d) != s.Kind {
 			return notA(s, d, ix)
 		}
 		dr.target(d)

@@ -135,21 +135,23 @@ func display(n ast.Name) string {
 	return n.Name
 }
 
-func kindWord(d *table.Desc) string {
+func kindOf(d *table.Desc) ast.ObjectKind {
 	switch d.Kind {
 	case table.KindView:
-		return "view"
+		return ast.ViewObject
 	case table.KindMaterializedView:
-		return "materialized view"
+		return ast.MaterializedViewObject
 	case table.KindSequence:
-		return "sequence"
+		return ast.SequenceObject
 	}
-	return "table"
+	return ast.TableObject
 }
 
 // describe names a relation in messages about dependencies: "table t", with the schema where the
 // search path would not find it.
-func (env *Env) describe(d *table.Desc) string { return kindWord(d) + " " + env.visibleName(d) }
+func (env *Env) describe(d *table.Desc) string {
+	return string(kindOf(d)) + " " + env.visibleName(d)
+}
 
 func (env *Env) visibleName(d *table.Desc) string {
 	if slices.Contains(env.SearchPath, d.Schema) {

@@ -213,7 +213,7 @@ func (env *Env) setOwner(ctx context.Context, d *table.Desc, o *ast.SequenceOpti
 	if t.Kind != table.KindTable {
 		return sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation \"%s\"",
 			t.Name).
-			WithDetail("This operation is not supported for %ss.", kindWord(t))
+			WithDetail("This operation is not supported for %ss.", kindOf(t))
 	}
 	if t.SchemaID != d.SchemaID {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,

@@ -14,7 +14,7 @@ func (p *parser) alter() ast.Statement {
 	a := &ast.AlterTable{Pos: pos}
 	switch t := p.tok(); t.kw {
 	case "table", "index", "view":
-		a.Kind = t.str
+		a.Kind = ast.ObjectKind(t.str)
 		p.next()
 	case "sequence":
 		return p.alterSequence(pos)
@@ -24,7 +24,7 @@ func (p *parser) alter() ast.Statement {
 		return p.alterSystem(pos)
 	case "materialized":
 		p.want("materialized", "view")
-		a.Kind = "materialized view"
+		a.Kind = ast.MaterializedViewObject
 	case "schema":
 		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
 		return nil
@@ -39,7 +39,7 @@ func (p *parser) alter() ast.Statement {
 	if p.alterSingle(a) {
 		return a
 	}
-	p.list(func() { a.Actions = append(a.Actions, p.alterAction(a.Kind)) })
+	p.list(func() { a.Actions = append(a.Actions, p.alterAction()) })
 	return a
 }
 
@@ -51,7 +51,7 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 	if p.at("rename") || p.at("owner") || p.at("set", "schema") {
 		a := &ast.AlterTable{Pos: pos, Kind: "sequence", Name: s.Name, IfExists: s.IfExists}
 		if !p.alterSingle(a) {
-			a.Actions = append(a.Actions, p.alterAction(a.Kind))
+			a.Actions = append(a.Actions, p.alterAction())
 		}
 		return a
 	}
@@ -69,10 +69,11 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	switch {
 	case p.accept("rename", "to"):
 		act.Kind, act.NewName = "rename", p.ident()
-	case p.at("rename") && a.Kind != "table" && a.Kind != "view" && a.Kind != "materialized view":
+	case p.at("rename") && a.Kind != ast.TableObject && a.Kind != ast.ViewObject &&
+		a.Kind != ast.MaterializedViewObject:
 		p.next()
 		p.unexpected()
-	case a.Kind != "materialized view" && p.accept("rename", "constraint"):
+	case a.Kind != ast.MaterializedViewObject && p.accept("rename", "constraint"):
 		act.Kind, act.Name = "rename constraint", p.ident()
 		p.want("to")
 		act.NewName = p.ident()
@@ -91,7 +92,7 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 }
 
 // alterAction parses one of the actions that commas separate.
-func (p *parser) alterAction(kind string) (a ast.AlterAction) {
+func (p *parser) alterAction() (a ast.AlterAction) {
 	a.Pos = p.pos()
 	switch t := p.tok(); t.kw {
 	case "add":
@@ -247,15 +248,15 @@ func (p *parser) drop() ast.Statement {
 	p.next()
 	switch t := p.tok(); t.kw {
 	case "table", "view", "sequence", "schema":
-		d.Kind = t.str
+		d.Kind = ast.ObjectKind(t.str)
 		p.next()
 	case "index":
-		d.Kind = t.str
+		d.Kind = ast.ObjectKind(t.str)
 		p.next()
 		d.Concurrently = p.accept("concurrently")
 	case "materialized":
 		p.want("materialized", "view")
-		d.Kind = "materialized view"
+		d.Kind = ast.MaterializedViewObject
 	case "database":
 		return p.dropDatabase(d)
 	default:
@@ -270,7 +271,7 @@ func (p *parser) drop() ast.Statement {
 // dropDatabase parses DROP DATABASE [IF EXISTS] name [[WITH] ( FORCE )].
 func (p *parser) dropDatabase(d *ast.Drop) ast.Statement {
 	p.next()
-	d.Kind = "database"
+	d.Kind = ast.DatabaseObject
 	d.IfExists = p.ifExists()
 	id := p.ident()
 	d.Names = []ast.Name{{Pos: id.Pos, Name: id.Name}}

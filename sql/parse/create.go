@@ -293,16 +293,16 @@ func (p *parser) comment() ast.Statement {
 	p.want("on")
 	switch t := p.tok(); t.kw {
 	case "table", "index", "view", "sequence", "schema", "database":
-		c.Kind = t.str
+		c.Kind = ast.ObjectKind(t.str)
 		p.next()
 		c.Name = p.qualified()
 	case "materialized":
 		p.want("materialized", "view")
-		c.Kind = "materialized view"
+		c.Kind = ast.MaterializedViewObject
 		c.Name = p.qualified()
 	case "column":
 		p.next()
-		c.Kind = "column"
+		c.Kind = ast.ColumnObject
 		first := p.ident()
 		parts := p.dotted(first.Name)
 		if len(parts) < 2 {
@@ -314,7 +314,7 @@ func (p *parser) comment() ast.Statement {
 		c.Name = p.nameOf(first.Pos, parts[:n])
 	case "constraint":
 		p.next()
-		c.Kind = "constraint"
+		c.Kind = ast.ConstraintObject
 		c.Column = p.name()
 		p.want("on")
 		if p.at("domain") {

@@ -8,7 +8,7 @@ import (
 
 // lockTable parses LOCK [TABLE] names [IN mode MODE] [NOWAIT].
 func (p *parser) lockTable() ast.Statement {
-	l := &ast.LockTable{Pos: p.pos(), Mode: "access exclusive"}
+	l := &ast.LockTable{Pos: p.pos(), Mode: ast.AccessExclusive}
 	p.next()
 	p.accept("table")
 	p.list(func() {
@@ -24,7 +24,7 @@ func (p *parser) lockTable() ast.Statement {
 }
 
 // lockMode parses the words between IN and MODE.
-func (p *parser) lockMode() string {
+func (p *parser) lockMode() ast.TableLockMode {
 	var words []string
 	for p.err == nil && !p.at("mode") {
 		if !p.at("access") && !p.at("row") && !p.at("share") && !p.at("update") &&
@@ -33,9 +33,9 @@ func (p *parser) lockMode() string {
 		}
 		words = append(words, p.next().str)
 	}
-	switch mode := strings.Join(words, " "); mode {
-	case "access share", "row share", "row exclusive", "share update exclusive", "share",
-		"share row exclusive", "exclusive", "access exclusive":
+	switch mode := ast.TableLockMode(strings.Join(words, " ")); mode {
+	case ast.AccessShare, ast.RowShare, ast.RowExclusive, ast.ShareUpdateExclusive, ast.Share,
+		ast.ShareRowExclusive, ast.Exclusive, ast.AccessExclusive:
 		return mode
 	}
 	p.unexpected()
