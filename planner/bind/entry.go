@@ -18,10 +18,7 @@ import (
 func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	want *types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
-	first, c := 0, clauseDefault
-	if d != nil {
-		first, c = b.newRow(d, 0), clauseCheck
-	}
+	first, c := b.newRowOf(d)
 	bound, err := b.rowExpr(d, first, e, c)
 	if err != nil {
 		return nil, err
@@ -37,22 +34,30 @@ func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	}), nil
 }
 
+// newRowOf adds the columns of a row of d and returns the first ID, and the clause in which an
+// expression over the row is bound. Without d there are no columns.
+func (b *binder) newRowOf(d *table.Desc) (first logical.ColID, c clause) {
+	if d == nil {
+		return 0, clauseDefault
+	}
+	return b.newRow(d, 0), clauseCheck
+}
+
 // Scalar binds an argument of EXECUTE.
 func Scalar(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
-	return constant(ctx, env, e, want, clauseExecute)
+	return newBinder(ctx, env).constant(e, want, clauseExecute)
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
 func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type,
 	params []*types.Type) (expr.Expr, error) {
-	return constant(ctx, env, e, want, clauseAsOf, params...)
+	b := newBinder(ctx, env)
+	b.meta.Params = append(b.meta.Params, params...)
+	return b.constant(e, want, clauseAsOf)
 }
 
 // constant binds an expression without columns.
-func constant(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, c clause,
-	params ...*types.Type) (expr.Expr, error) {
-	b := newBinder(ctx, env)
-	b.meta.Params = append(b.meta.Params, params...)
+func (b *binder) constant(e ast.Expr, want *types.Type, c clause) (expr.Expr, error) {
 	bound, err := b.rowExpr(nil, 0, e, c)
 	if err != nil {
 		return nil, err
@@ -143,10 +148,7 @@ func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*No
 func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.notes = newNotes()
-	first, c := 0, clauseDefault
-	if d != nil {
-		first, c = b.newRow(d, 0), clauseCheck
-	}
+	first, c := b.newRowOf(d)
 	_, err := b.rowExpr(d, first, e, c)
 	return b.notes, err
 }

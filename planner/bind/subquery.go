@@ -115,7 +115,8 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, erro
 
 // inSubquery binds IN as = ANY, and NOT IN as its negation.
 func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) (expr.Expr, error) {
-	sq, err := b.anySubquery(sc, e.Operand, "=", false, e.Query, int(e.Pos))
+	sq, err := b.anySubquery(sc, &ast.Quantified{Pos: e.Pos, Left: e.Operand, Op: "=",
+		Query: e.Query})
 	if err != nil || !e.Not {
 		return sq, err
 	}
@@ -125,7 +126,7 @@ func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) (expr.Expr, error) {
 // quantified binds ANY and ALL over a subquery or an array.
 func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 	if e.Query != nil {
-		return b.anySubquery(sc, e.Left, e.Op, e.All, e.Query, int(e.Pos))
+		return b.anySubquery(sc, e)
 	}
 	pos := int(e.Pos)
 	l, err := b.expr(sc, e.Left)
@@ -166,17 +167,17 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 }
 
 // anySubquery binds a comparison of a value, or of a row of values, with every row of a subquery.
-func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, query *ast.Select,
-	pos int) (expr.Expr, error) {
-	lefts := []ast.Expr{left}
-	if row, ok := left.(*ast.Row); ok {
+func (b *binder) anySubquery(sc *scope, e *ast.Quantified) (expr.Expr, error) {
+	op, pos := e.Op, int(e.Pos)
+	lefts := []ast.Expr{e.Left}
+	if row, ok := e.Left.(*ast.Row); ok {
 		lefts = row.Elements
 	}
 	ls, err := b.exprs(sc, lefts)
 	if err != nil {
 		return nil, err
 	}
-	q, err := b.bindSubquery(sc, query)
+	q, err := b.bindSubquery(sc, e.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +186,13 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
 	case len(q.Cols) < len(ls):
 		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
-	case len(ls) > 1 && op != "=" && !(op == "<>" && all):
+	case len(ls) > 1 && op != "=" && !(op == "<>" && e.All):
 		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a "+
 			"subquery")
 	}
 	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
-		Class: b.subqueryClass(sc, query)}
-	if all {
+		Class: b.subqueryClass(sc, e.Query)}
+	if e.All {
 		sq.Kind = expr.All
 	}
 	negate := len(ls) > 1 && op == "<>"
