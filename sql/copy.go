@@ -188,10 +188,10 @@ func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error
 		}
 		// A value is checked before the fields that the row lacks after it.
 		if v := c.values(fields); v != nil || err != nil {
-			return n, c.refused(ctx, r, v, err)
+			return n, c.lineError(ctx, r, v, err)
 		}
 		if err := c.gather(len(fields), r); err != nil {
-			return n, c.refused(ctx, r, nil, err)
+			return n, c.lineError(ctx, r, nil, err)
 		}
 		if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert ||
 			len(c.columns) == 0 {
@@ -284,7 +284,7 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 		// One by one, the row that failed is found.
 		return c.oneByOne(ctx, err)
 	}
-	return c.failed(ctx, row, err)
+	return c.rowError(ctx, row, err)
 }
 
 // oneByOne inserts the rows that have gathered, each by itself. cause is nil, or the error of
@@ -299,7 +299,7 @@ func (c *copyIn) oneByOne(ctx context.Context, cause error) error {
 		if i == 0 && cause != nil {
 			err = cause
 		}
-		return c.failed(ctx, i, err)
+		return c.rowError(ctx, i, err)
 	}
 	return cause
 }

@@ -72,10 +72,10 @@ func isDataError(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.Code, "22")
 }
 
-// refused returns the error of the line that r has read, or of the value v in it, unless an earlier
-// line violates a constraint: the client sees the error of the first such line. Duplicate keys come
-// later, as in PostgreSQL, which finds them when it inserts a batch.
-func (c *copyIn) refused(ctx context.Context, r *copyfmt.Reader, v *valueError, err error) error {
+// lineError returns the error of the line that r has read, or of the value v in it, unless an
+// earlier line violates a constraint: the client sees the error of the first such line. Duplicate
+// keys come later, as in PostgreSQL, which finds them when it inserts a batch.
+func (c *copyIn) lineError(ctx context.Context, r *copyfmt.Reader, v *valueError, err error) error {
 	if v != nil {
 		err = v.err
 	}
@@ -101,9 +101,9 @@ func (c *copyIn) refused(ctx context.Context, r *copyfmt.Reader, v *valueError, 
 		clipped(v.value))
 }
 
-// failed returns the error of inserting the i-th row of the batch. An error after the last row,
+// rowError returns the error of inserting the i-th row of the batch. An error after the last row,
 // such as a cancel, counts as one of the last row.
-func (c *copyIn) failed(ctx context.Context, i int, err error) error {
+func (c *copyIn) rowError(ctx context.Context, i int, err error) error {
 	number, text := c.lines.line(min(i, c.rows-1))
 	var e *sqlerr.Error
 	if err = toSQL(ctx, err); c.binary || errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {

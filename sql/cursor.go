@@ -86,13 +86,13 @@ func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
 		if p.plan == nil || p.context == nil || p.finished || p.atEnd ||
-			uses(p.plan, opt.LocksRows) != nil {
+			usedRelations(p.plan, opt.LocksRows) != nil {
 			// A statement that modifies has been read to its end when it returns its first row. FOR
 			// UPDATE locks a row, and finds its newest version, when the row is fetched.
 			continue
 		}
-		touched := slices.ContainsFunc(uses(writes, opt.Modifies), func(id table.ID) bool {
-			return slices.Contains(uses(p.plan, opt.Reads), id)
+		touched := slices.ContainsFunc(usedRelations(writes, opt.Modifies), func(id table.ID) bool {
+			return slices.Contains(usedRelations(p.plan, opt.Reads), id)
 		})
 		if !touched {
 			continue
@@ -126,8 +126,8 @@ func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	return nil
 }
 
-// uses lists the relations that a plan uses at least as strongly as least.
-func uses(p *physical.Plan, least opt.Use) (ids []table.ID) {
+// usedRelations lists the relations that a plan uses at least as strongly as least.
+func usedRelations(p *physical.Plan, least opt.Use) (ids []table.ID) {
 	for _, t := range p.Tables {
 		if t.Use >= least {
 			ids = append(ids, t.ID)

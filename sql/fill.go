@@ -88,7 +88,7 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 		return 0, err
 	}
 	defer src.close()
-	src.rerun = false // the schema change as a whole begins again
+	src.mayRerun = false // the schema change as a whole begins again
 	if _, err := src.next(ctx); err != nil {
 		return 0, err
 	}

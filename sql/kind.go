@@ -74,5 +74,5 @@ type call struct {
 	options runOptions
 }
 
-// ran is the source of a statement that has run.
-func ran(tag string, err error) (source, error) { return tagSource(tag), err }
+// completed is the source of a statement that has run.
+func completed(tag string, err error) (source, error) { return tagSource(tag), err }

@@ -48,38 +48,38 @@ func controlKind(stmt ast.Statement) (kind, bool) {
 	switch stmt.(type) {
 	case *ast.Begin:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execBegin(ctx, c.ps.Stmt.(*ast.Begin)))
+			return completed(s.execBegin(ctx, c.ps.Stmt.(*ast.Begin)))
 		}
 	case *ast.Commit:
 		k.endsBlock = true
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execCommit(ctx, c.ps.Stmt.(*ast.Commit)))
+			return completed(s.execCommit(ctx, c.ps.Stmt.(*ast.Commit)))
 		}
 	case *ast.Rollback:
 		k.endsBlock = true
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execRollback(ctx, c.ps.Stmt.(*ast.Rollback)))
+			return completed(s.execRollback(ctx, c.ps.Stmt.(*ast.Rollback)))
 		}
 	case *ast.Savepoint:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execSavepoint(ctx, c.ps.Stmt.(*ast.Savepoint)))
+			return completed(s.execSavepoint(ctx, c.ps.Stmt.(*ast.Savepoint)))
 		}
 	case *ast.Release:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execRelease(c.ps.Stmt.(*ast.Release)))
+			return completed(s.execRelease(c.ps.Stmt.(*ast.Release)))
 		}
 	case *ast.RollbackTo:
 		k.endsBlock = true
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execRollbackTo(c.ps.Stmt.(*ast.RollbackTo)))
+			return completed(s.execRollbackTo(c.ps.Stmt.(*ast.RollbackTo)))
 		}
 	case *ast.SetTransaction:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execSetTransaction(ctx, c.ps.Stmt.(*ast.SetTransaction)))
+			return completed(s.execSetTransaction(ctx, c.ps.Stmt.(*ast.SetTransaction)))
 		}
 	case *ast.SetConstraints:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execSetConstraints(ctx, c.ps.Stmt.(*ast.SetConstraints)))
+			return completed(s.execSetConstraints(ctx, c.ps.Stmt.(*ast.SetConstraints)))
 		}
 	default:
 		return kind{}, false
@@ -93,7 +93,7 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 	switch stmt.(type) {
 	case *ast.Set:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execSet(c.ps.Stmt.(*ast.Set)))
+			return completed(s.execSet(c.ps.Stmt.(*ast.Set)))
 		}
 	case *ast.ResetAll:
 		k.open = func(s utility, _ context.Context, _ call) (source, error) {
@@ -109,23 +109,23 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 		}
 	case *ast.Discard:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execDiscard(c.ps.Stmt.(*ast.Discard)))
+			return completed(s.execDiscard(c.ps.Stmt.(*ast.Discard)))
 		}
 	case *ast.LockTable:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execLockTable(ctx, c.ps.Stmt.(*ast.LockTable)))
+			return completed(s.execLockTable(ctx, c.ps.Stmt.(*ast.LockTable)))
 		}
 	case *ast.Listen:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execListen(c.ps.Stmt.(*ast.Listen)))
+			return completed(s.execListen(c.ps.Stmt.(*ast.Listen)))
 		}
 	case *ast.Unlisten:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execUnlisten(c.ps.Stmt.(*ast.Unlisten)))
+			return completed(s.execUnlisten(c.ps.Stmt.(*ast.Unlisten)))
 		}
 	case *ast.Notify:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execNotify(c.ps.Stmt.(*ast.Notify)))
+			return completed(s.execNotify(c.ps.Stmt.(*ast.Notify)))
 		}
 	case *ast.Unsupported:
 		k.open = func(_ utility, _ context.Context, c call) (source, error) {
@@ -144,7 +144,7 @@ func cursorKind(stmt ast.Statement) (kind, bool) {
 	switch st := stmt.(type) {
 	case *ast.Prepare:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.execPrepare(ctx, c.ps.Stmt.(*ast.Prepare)))
+			return completed(s.execPrepare(ctx, c.ps.Stmt.(*ast.Prepare)))
 		}
 	case *ast.Execute:
 		k.describe = utility.describeExecute
@@ -153,7 +153,7 @@ func cursorKind(stmt ast.Statement) (kind, bool) {
 		}
 	case *ast.Deallocate:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execDeallocate(c.ps.Stmt.(*ast.Deallocate)))
+			return completed(s.execDeallocate(c.ps.Stmt.(*ast.Deallocate)))
 		}
 	case *ast.DeclareCursor:
 		k.class, k.planned, k.asOf, k.unlocked = onData, st.Query, st.Query.AsOf, unlockedNever
@@ -167,7 +167,7 @@ func cursorKind(stmt ast.Statement) (kind, bool) {
 		}
 	case *ast.CloseCursor:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return ran(s.execCloseCursor(c.ps.Stmt.(*ast.CloseCursor)))
+			return completed(s.execCloseCursor(c.ps.Stmt.(*ast.CloseCursor)))
 		}
 	default:
 		return kind{}, false
@@ -202,11 +202,11 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 			k.name, k.alone = "ALTER SYSTEM", true
 		}
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(s.alterSettings(ctx, c.ps.Stmt.(*ast.AlterSettings)))
+			return completed(s.alterSettings(ctx, c.ps.Stmt.(*ast.AlterSettings)))
 		}
 	case *ast.Maintenance:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return ran(maintenance{s}.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
+			return completed(maintenance{s}.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
 		}
 	default:
 		return kind{}, false

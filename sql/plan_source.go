@@ -12,15 +12,15 @@ import (
 
 // planSource runs a plan.
 type planSource struct {
-	s      *planRunner
-	env    *exec.Env
-	cursor *exec.Cursor
-	stmt   ast.Statement
-	cols   []physical.Column
-	rerun  bool // run the statement again if a row has changed
-	gather bool // make all rows before returning the first, so that it may
-	again  rerun
-	rows   *materialised
+	s        *planRunner
+	env      *exec.Env
+	cursor   *exec.Cursor
+	stmt     ast.Statement
+	cols     []physical.Column
+	mayRerun bool // run the statement again if a row has changed
+	gather   bool // make all rows before returning the first, so that it may
+	rerun    rerun
+	rows     *materialised
 	// checked: the foreign keys of what it has written hold.
 	checked bool
 }
@@ -30,16 +30,16 @@ func (p *planSource) columns() []physical.Column { return p.cols }
 func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	p.env.Runtime.Ctx = ctx
 	// a cursor keeps its snapshot
-	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS {
-		defer p.again.tx.ReadAt(before)
+	if before := p.rerun.tx.ReadAt(p.rerun.readTS); before != p.rerun.readTS {
+		defer p.rerun.tx.ReadAt(before)
 	}
-	if p.rerun && !p.again.rowsReturned {
+	if p.mayRerun && !p.rerun.rowsReturned {
 		p.mark()
 	}
 	for {
 		b, err := p.attempt(ctx)
 		if err == nil {
-			p.again.rowsReturned = true
+			p.rerun.rowsReturned = true
 			return b, nil
 		}
 		if err := p.runAgain(ctx, err); err != nil {

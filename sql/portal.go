@@ -178,7 +178,7 @@ type message struct {
 func (p *Portal) opened(src source) {
 	p.src, p.columns = src, src.columns()
 	if run, ok := src.(*planSource); ok {
-		p.plan = run.again.plan
+		p.plan = run.rerun.plan
 	}
 }
 

@@ -75,7 +75,7 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type,
 	if err != nil {
 		return 0, err
 	}
-	src.again.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
+	src.rerun.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
 		plan, _, err := h.s.innerPlan(ctx, text, ts)
 		return plan, params, err
 	}

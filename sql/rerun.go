@@ -37,14 +37,14 @@ type rerun struct {
 // mayRunAgain prepares a plan that was just opened for running again.
 func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	tx := p.s.tx.tx
-	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
-	p.rerun = !plan.ReadOnly && p.s.tx.reruns()
+	p.rerun = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
+	p.mayRerun = !plan.ReadOnly && p.s.tx.reruns()
 }
 
 // plannedAnew makes a statement of the client be planned again before it runs again.
 func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
-	params := p.again.params
-	p.again.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
+	params := p.rerun.params
+	p.rerun.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
 		return p.s.executable(ctx, ps, stmt, params)
 	}
 }
@@ -53,7 +53,7 @@ func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
 // asked for, and not when the plan is opened: what was written between the declaration of a cursor
 // and its first FETCH stays.
 func (p *planSource) mark() {
-	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(),
+	p.rerun.at, p.rerun.checks, p.rerun.sent = p.rerun.tx.Savepoint(), p.s.references.Mark(),
 		p.s.tx.notices.Mark()
 }
 
@@ -63,17 +63,17 @@ func (p *planSource) mark() {
 // (docs/adr/0009).
 func (p *planSource) runAgain(ctx context.Context, err error) error {
 	var stale *txn.StaleError
-	r := &p.again
-	if !p.rerun || r.rowsReturned || !errors.As(err, &stale) {
+	r := &p.rerun
+	if !p.mayRerun || r.rowsReturned || !errors.As(err, &stale) {
 		return err
 	}
 	if r.count >= p.s.engine.opts.MaxReruns {
-		p.s.engine.reruns.refused(p.s.database)
+		p.s.engine.reruns.countRefused(p.s.database)
 		return err
 	}
 	r.count++
 	p.s.progress.reruns.Add(1)
-	p.s.engine.reruns.again(p.s.database, r.count)
+	p.s.engine.reruns.countStatement(p.s.database, r.count)
 	if cerr := p.cursor.Close(); cerr != nil {
 		return cerr
 	}
@@ -100,7 +100,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 // so a changed schema comes from another process. The statement may then have other columns than
 // were described to the client, and replan returns stale.
 func (p *planSource) replan(ctx context.Context, stale error) error {
-	r := &p.again
+	r := &p.rerun
 	if r.anew == nil {
 		return stale
 	}

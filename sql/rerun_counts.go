@@ -28,8 +28,8 @@ func (c *rerunCounts) count(database string, f func(*pgcatalog.Reruns)) {
 	f(n)
 }
 
-// again counts that a statement runs again for the nth time.
-func (c *rerunCounts) again(database string, nth int) {
+// countStatement counts that a statement runs again for the nth time.
+func (c *rerunCounts) countStatement(database string, nth int) {
 	c.count(database, func(n *pgcatalog.Reruns) {
 		if nth == 1 {
 			n.Statements++
@@ -39,13 +39,13 @@ func (c *rerunCounts) again(database string, nth int) {
 	})
 }
 
-// refused counts a statement that reached the bound on running again.
-func (c *rerunCounts) refused(database string) {
+// countRefused counts a statement that reached the bound on running again.
+func (c *rerunCounts) countRefused(database string) {
 	c.count(database, func(n *pgcatalog.Reruns) { n.Refused++ })
 }
 
-// repeated counts an implicit transaction that is run again after a conflict.
-func (c *rerunCounts) repeated(database string) {
+// countTransaction counts an implicit transaction that is run again after a conflict.
+func (c *rerunCounts) countTransaction(database string) {
 	c.count(database, func(n *pgcatalog.Reruns) { n.Transactions++ })
 }
 

@@ -48,7 +48,7 @@ func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool 
 		return false
 	}
 	s.retries = attempt + 1
-	s.engine.reruns.repeated(s.database)
+	s.engine.reruns.countTransaction(s.database)
 	return backoff(ctx, attempt) == nil
 }
 

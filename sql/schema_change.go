@@ -35,7 +35,7 @@ func (s utility) openDDL(ctx context.Context, c call) (source, error) {
 	if err := s.databasesUnused(ctx, stmt); err != nil {
 		return nil, err
 	}
-	return ran(s.changeSchema(ctx, stmt))
+	return completed(s.changeSchema(ctx, stmt))
 }
 
 // databasesUnused refuses to drop a database that has sessions.

@@ -21,7 +21,7 @@ func (s utility) openSelect(ctx context.Context, c call) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.gather = src.rerun && !src.env.Incremental
+	src.gather = src.mayRerun && !src.env.Incremental
 	return src, nil
 }
 

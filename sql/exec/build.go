@@ -9,7 +9,7 @@ import (
 // build makes the operator of a node and of its children.
 func (r *run) build(n physical.Node) (operator, error) {
 	before := r.partial
-	r.demand(n)
+	r.noteDemand(n)
 	op, err := r.buildNode(n)
 	r.partial = before
 	if err != nil || r.stats == nil {

@@ -29,7 +29,7 @@ func (c *condition) narrow(b *types.Batch) (_ *types.Batch, err error) {
 		c.sel = make([]int32, 0, b.Len)
 	}
 	if c.sel, err = c.prog.EvalBool(&c.run.ev, b, b.Sel, c.sel[:0]); err != nil {
-		sel, rowErr := c.run.before(b, err, c.prog)
+		sel, rowErr := c.run.rowsBeforeError(b, err, c.prog)
 		if len(sel) == 0 {
 			return nil, rowErr
 		}
@@ -48,10 +48,11 @@ func (c *condition) narrow(b *types.Batch) (_ *types.Batch, err error) {
 	return &c.out, nil
 }
 
-// before finds, after a batch has failed, the first row for which one of the programs fails. It
-// returns the rows in front of that row, and the row's error. If the rows do not fail when they are
-// evaluated one by one, it returns no rows and the error of the batch.
-func (r *run) before(b *types.Batch, failed error, programs ...*eval.Program) ([]int32, error) {
+// rowsBeforeError finds, after a batch has failed, the first row for which one of the programs
+// fails. It returns the rows in front of that row, and the row's error. If the rows do not fail
+// when they are evaluated one by one, it returns no rows and the error of the batch.
+func (r *run) rowsBeforeError(b *types.Batch, failed error,
+	programs ...*eval.Program) ([]int32, error) {
 	var e *sqlerr.Error
 	if !errors.As(failed, &e) || !strings.HasPrefix(e.Code, "22") {
 		return nil, failed // not an error of a row's values

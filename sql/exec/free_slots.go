@@ -92,9 +92,9 @@ func (r *run) setVar(slot int, d types.Datum) {
 	}
 }
 
-// fixed reports whether n gives the same rows each time it is run within the statement, so that an
-// operator that is opened again may keep what it made of them.
-func (r *run) fixed(n physical.Node) bool {
+// repeatable reports whether n gives the same rows each time it is run within the statement, so
+// that an operator that is opened again may keep what it made of them.
+func (r *run) repeatable(n physical.Node) bool {
 	free := slotSet{}
 	r.freeSlots(n, free)
 	return len(free) == 0 && !changes(n)
@@ -125,24 +125,24 @@ func changes(n physical.Node) bool {
 	})
 }
 
-// rerun is kept by an operator that may be opened again, and decides whether the rows read from an
-// input at the last Open are still its rows. It inspects the plan only at the second Open: most
+// reopened is kept by an operator that may be opened again. It decides whether the rows read from
+// an input at the last Open are still its rows. It inspects the plan only at the second Open: most
 // operators are opened once.
-type rerun struct {
+type reopened struct {
 	opened bool
 	asked  bool
 	same   bool
 }
 
-// again counts an Open, and reports whether the rows that were read from n at the previous one may
-// be kept.
-func (a *rerun) again(r *run, n physical.Node) bool {
-	if !a.opened {
-		a.opened = true
+// keepsRows counts an Open, and reports whether the rows that were read from n at the previous one
+// may be kept.
+func (o *reopened) keepsRows(r *run, n physical.Node) bool {
+	if !o.opened {
+		o.opened = true
 		return false
 	}
-	if !a.asked {
-		a.asked, a.same = true, r.fixed(n)
+	if !o.asked {
+		o.asked, o.same = true, r.repeatable(n)
 	}
-	return a.same
+	return o.same
 }

@@ -31,7 +31,7 @@ type hashJoin struct {
 	match               *joinMatcher
 	needRows            bool // right columns are needed, not just keys
 	rightNode           physical.Node
-	rerun               rerun
+	reopened            reopened
 
 	built   bool
 	store   *rowStore
@@ -86,7 +86,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 	if err := j.left.Open(ctx); err != nil {
 		return err
 	}
-	if j.rerun.again(j.run, j.rightNode) && j.built {
+	if j.reopened.keepsRows(j.run, j.rightNode) && j.built {
 		j.match.reset()
 		return nil
 	}

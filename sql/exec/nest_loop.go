@@ -16,7 +16,7 @@ type nestLoop struct {
 	left, right operator
 	match       *joinMatcher
 	rightNode   physical.Node
-	rerun       rerun
+	reopened    reopened
 	store       *rowStore
 	built       bool
 	pos         int // position in the left selection
@@ -62,7 +62,7 @@ func (j *nestLoop) Open(ctx context.Context) error {
 	if err := j.left.Open(ctx); err != nil {
 		return err
 	}
-	if j.rerun.again(j.run, j.rightNode) && j.built {
+	if j.reopened.keepsRows(j.run, j.rightNode) && j.built {
 		j.match.reset()
 		return nil
 	}

@@ -81,7 +81,7 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 		p.step = len(p.rest)
 		return p.halve(err)
 	}
-	sel, rowErr := p.run.before(b, err, p.exprs...)
+	sel, rowErr := p.run.rowsBeforeError(b, err, p.exprs...)
 	if len(sel) == 0 {
 		return nil, rowErr
 	}

@@ -42,8 +42,9 @@ func (s *single) Next(ctx context.Context) (*types.Batch, error) {
 	return &s.out, nil
 }
 
-// demand records, before a node is built, whether all rows of the nodes below it will be asked for.
-func (r *run) demand(n physical.Node) {
+// noteDemand records, before a node is built, whether all rows of the nodes below it will be asked
+// for.
+func (r *run) noteDemand(n physical.Node) {
 	switch n.(type) {
 	case *physical.Limit:
 		r.partial = true
