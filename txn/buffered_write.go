@@ -31,7 +31,7 @@ type write struct {
 	stored bool
 	// notes are what its commit leaves for observers of the key: one for each, with the value from
 	// before the transaction.
-	notes []mvcc.Note
+	notes *rowNotes
 }
 
 type writeKind byte
@@ -52,8 +52,8 @@ func (w *write) size() int {
 	for v := w.older; v != nil; v = v.older {
 		n += len(v.value) + olderOverhead
 	}
-	for i := range w.notes {
-		n += len(w.notes[i].Old) + noteOverhead
+	for _, note := range w.notes.all() {
+		n += len(note.Old) + noteOverhead
 	}
 	return n
 }

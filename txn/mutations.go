@@ -28,7 +28,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 			}
 		}
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base,
-			Held: w.held, Notes: w.notes}
+			Held: w.held, Notes: w.notes.all()}
 		if versions {
 			t.buf.savepoints.version(&w, &m)
 		}

@@ -7,6 +7,17 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
+// rowNotes are the notes of a buffered write. They never change. Most writes have none, so that
+// they take no more than a pointer.
+type rowNotes []mvcc.Note
+
+func (n *rowNotes) all() []mvcc.Note {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
 // pendingNotes is what the next write of a key leaves for observers.
 type pendingNotes struct {
 	key   []byte
@@ -14,20 +25,22 @@ type pendingNotes struct {
 	some  bool // the transaction has noted something
 }
 
-// attach gives a write what was noted for it. The slice is made anew: savepoints may have the old
+// attach gives a write what was noted for it. The slice is new, because savepoints may have the old
 // one.
 func (n *pendingNotes) attach(w *write) {
 	if len(n.notes) == 0 {
 		return
 	}
 	if bytes.Equal(n.key, w.key) {
-		w.notes = slices.Clip(w.notes)
+		had := w.notes.all()
+		notes := slices.Clone(had)
 		for _, note := range n.notes {
-			if !slices.ContainsFunc(w.notes,
+			if !slices.ContainsFunc(had,
 				func(m mvcc.Note) bool { return m.Observer == note.Observer }) {
-				w.notes = append(w.notes, note)
+				notes = append(notes, note)
 			}
 		}
+		w.notes = (*rowNotes)(&notes)
 	}
 	n.notes = nil
 }

@@ -71,8 +71,8 @@ func (t *Txn) wakeObservers() {
 	}
 	keys := map[uint32][][]byte{}
 	t.buf.tree.Scan(func(w write) bool {
-		for i := range w.notes {
-			o := w.notes[i].Observer
+		for _, note := range w.notes.all() {
+			o := note.Observer
 			keys[o] = append(keys[o], w.key)
 		}
 		return true
