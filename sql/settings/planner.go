@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Planner are the wishes about plans: what the planner takes them for is in planner/bind.
+// Planner has the settings about plans. Its fields are those of Costs in planner/opt.
 type Planner struct {
 	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoHashJoin, NoNestLoop, NoSort bool
 	RandomPage                                                              float64
@@ -34,8 +34,8 @@ var refused = map[string]string{
 		"parameters.",
 }
 
-// derivePlanner parses the wishes, and words them for the key of the plan cache: nothing for the
-// defaults.
+// derivePlanner returns the settings about plans, and their part of the plan cache's key, which is
+// empty for the defaults.
 func derivePlanner(text func(string) string) (p Planner, key string) {
 	off := func(name string) bool { return text(name) == "off" }
 	p = Planner{NoSeqScan: off("enable_seqscan"), NoIndexScan: off("enable_indexscan"),

@@ -372,9 +372,9 @@ func (v *Values) derive() {
 		loc = time.UTC
 	}
 	path, _ := SplitIdentifiers(text("search_path"))
-	wishes, wished := derivePlanner(text)
+	planner, plannerKey := derivePlanner(text)
 	v.derived = Derived{
-		Planner: wishes,
+		Planner: planner,
 		Format: types.Format{DateStyle: style, DateOrder: order,
 			IntervalStyle:    text("intervalstyle"),
 			ByteaOutput:      text("bytea_output"),
@@ -396,7 +396,7 @@ func (v *Values) derive() {
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
 			text("intervalstyle"),
-			text("bytea_output"), text("extra_float_digits"), wished}, "\x00"),
+			text("bytea_output"), text("extra_float_digits"), plannerKey}, "\x00"),
 	}
 	v.computed = true
 }
