@@ -59,9 +59,7 @@ func (st *stage) onceAt(point txn.CrashPoint, f func()) {
 // restart is a new process on the same store.
 func (st *stage) restart() {
 	st.at = nil
-	s, err := txn.Open(ctx, st.e, st.opts())
-	require.NoError(st.t, err)
-	st.s = s
+	st.reopen(st.e, st.opts())
 }
 
 // serve lets a pool do all there is to do.
@@ -441,8 +439,8 @@ func TestAnInsertBesideARegistration(t *testing.T) {
 // read past the locks, and the writer commit above that, with no notification.
 func TestARegistrationBesideACommit(t *testing.T) {
 	st := newStage(t)
-	st.s = open(t, st.e, txn.Options{Protocol: txn.TwoPhase, LockWait: time.Millisecond,
-		CrashPoint: st.opts().CrashPoint}).s
+	st.reopen(st.e, txn.Options{Protocol: txn.TwoPhase, LockWait: time.Millisecond,
+		CrashPoint: st.opts().CrashPoint})
 	register := func() error {
 		tx, err := st.s.Begin(ctx, txn.BeginOptions{})
 		require.NoError(t, err)
@@ -469,7 +467,7 @@ func TestARegistrationBesideACommit(t *testing.T) {
 // backfill comes to the row, and is gone when the observer does.
 func TestABackfillBesideATransactionThatRollsBack(t *testing.T) {
 	st := newStage(t)
-	st.s = open(t, st.e, txn.Options{StreamBytes: 1}).s
+	st.reopen(st.e, txn.Options{StreamBytes: 1})
 	st.load(2)
 	st.backfill()
 	writer, err := st.s.Begin(ctx, txn.BeginOptions{})
@@ -501,12 +499,12 @@ func TestABackfillAnnouncesARowThatIsGone(t *testing.T) {
 // TestTwoPoolsOnOneStore run on the same rows, and each change is in one run.
 func TestTwoPoolsOnOneStore(t *testing.T) {
 	x := open(t, memkv.New(memkv.Options{}), txn.Options{})
-	pools := []*observer.Pool{observer.Start(x.s, x.options()), observer.Start(x.s, x.options())}
-	x.s.OnNotified(func(_ uint32, keys [][]byte) {
+	pools := []*observer.Pool{x.start(), x.start()}
+	x.wake = func(keys [][]byte) {
 		for _, p := range pools {
 			p.Wake(keys)
 		}
-	})
+	}
 	const rows, rounds = 8, 12
 	for round := range rounds {
 		for row := range rows {

@@ -30,14 +30,31 @@ type site struct {
 	fail  func(ctx context.Context, key string) error // what the function does
 	again func(c observer.Change)                     // after a run has committed
 
+	starting sync.Mutex // a commit waits for a pool that starts
+	wake     func(keys [][]byte)
+
 	mu       sync.Mutex
 	failures []string
 }
 
 func open(t *testing.T, e kv.Engine, opts txn.Options) *site {
+	x := &site{t: t, fail: func(context.Context, string) error { return nil }}
+	x.reopen(e, opts)
+	return x
+}
+
+// reopen opens a store whose commits wake the pool that runs then.
+func (x *site) reopen(e kv.Engine, opts txn.Options) {
 	s, err := txn.Open(ctx, e, opts)
-	require.NoError(t, err)
-	return &site{t: t, s: s, fail: func(context.Context, string) error { return nil }}
+	require.NoError(x.t, err)
+	s.OnNotified(func(id uint32, keys [][]byte) {
+		x.starting.Lock()
+		defer x.starting.Unlock()
+		if x.wake != nil && (id == target.ID || id == 0) {
+			x.wake(keys)
+		}
+	})
+	x.s = s
 }
 
 func (x *site) options() observer.Options {
@@ -53,12 +70,10 @@ func (x *site) options() observer.Options {
 func (x *site) start() *observer.Pool { return x.startWith(x.options()) }
 
 func (x *site) startWith(opts observer.Options) *observer.Pool {
+	x.starting.Lock()
+	defer x.starting.Unlock()
 	p := observer.Start(x.s, opts)
-	x.s.OnNotified(func(id uint32, keys [][]byte) {
-		if id == target.ID || id == 0 {
-			p.Wake(keys)
-		}
-	})
+	x.wake = p.Wake
 	return p
 }
 
