@@ -35,12 +35,12 @@
 //     never repeated.
 //   - sql I2: a completion is sent after the commit that it promises. In the extended protocol,
 //     where PostgreSQL sends it before Sync commits, it is in a buffer that a conflict takes
-//     back.
+//     back. What has left the buffer, by Flush or because it was full, forbids that (I1).
 //   - sql I3: a plan is used only in a transaction that sees the version of the catalog for which
 //     it was made, and never if the transaction has changed the schema itself.
+//   - sql I4: after an error in a block nothing but its end, or ROLLBACK TO, is accepted.
 //   - sql I5: a statement that found a row changed is run again only before any of its rows is
 //     sent. What it wrote is undone; its row locks are kept.
-//   - sql I4: after an error in a block nothing but its end, or ROLLBACK TO, is accepted.
 //
 // # Simple on purpose
 //

@@ -21,7 +21,7 @@ const (
 )
 
 // unlocked is when a statement of an implicit transaction may leave its writes unlocked
-// (Session.optimistic).
+// (transactor.optimistic).
 type unlocked uint8
 
 const (

@@ -21,6 +21,8 @@ func (s *transactor) beginStatement(ctx context.Context, k *kind) error {
 		s.tx.tx.ForgetSavepoints()
 	}
 	s.references.Clear()
+	// A transaction that Parse has begun a moment ago, for this statement alone, reads what is
+	// newest as it is.
 	if !fresh && !(s.prompt && s.tx.state == inImplicit && s.tx.statements == 1) {
 		if err := s.newestSchema(ctx); err != nil {
 			return err

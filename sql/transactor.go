@@ -42,7 +42,7 @@ type transaction struct {
 	deferrable  bool
 	isolation   string
 	pessimistic bool // an implicit transaction that had conflicts: it locks what it writes
-	optimistic  bool // the statement locks nothing (Session.optimistic)
+	optimistic  bool // the statement locks nothing (locking.go)
 	statements  int  // that have begun to read data
 	ran         bool // a statement has run: too late for SET TRANSACTION
 	savepoints  []savepoint

@@ -120,7 +120,8 @@ func (m *modification) emit(row []types.Datum) error {
 	return m.returned.addRow(m.result)
 }
 
-// verify tests the constraints of a new row other than the unique ones.
+// verify tests the CHECK constraints of a new row, if there are any, and before them NOT NULL,
+// whose error comes first; without them the writer tests NOT NULL.
 func (m *modification) verify(row []types.Datum) error {
 	if len(m.checks) == 0 {
 		return nil // the writer checks NOT NULL itself
