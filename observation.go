@@ -61,6 +61,9 @@ func (w *observation) failed(key []byte, err error, attempts int, givenUp bool) 
 // errObserverGone ends the runs of an observer that was dropped, or replaced by another version.
 var errObserverGone = errors.New("minidb: the observer was dropped or replaced")
 
+// generationsMax bounds a chain of observers that leads back to itself.
+const generationsMax = 100
+
 // run is one run on one row.
 func (w *observation) run(ctx context.Context, key []byte) (res observer.Result) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
@@ -94,6 +97,11 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 		return res
 	}
 	change, same, err := w.change(found, &c)
+	if err == nil && c.Generation >= generationsMax {
+		err = fmt.Errorf("minidb: observer %q runs because of a change that %d runs of observers "+
+			"led to, one after the other: does one of them observe what it writes?", w.Name,
+			c.Generation)
+	}
 	if err == nil && !same {
 		t.RunFor(c.Origin, c.Generation)
 		ended, err = w.call(ctx, tx, change)

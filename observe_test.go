@@ -360,3 +360,49 @@ func TestADroppedObserverLeavesNothing(t *testing.T) {
 		runtime.Gosched()
 	}
 }
+
+// TestARunReadsOneSnapshot: what the function reads is what the change says.
+func TestARunReadsOneSnapshot(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, "CREATE TABLE t(id int PRIMARY KEY, v int)")
+	began, changed := make(chan struct{}, 1), make(chan struct{})
+	var got []int
+	require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "o", Table: "t"},
+		func(ctx context.Context, tx *minidb.Tx, c minidb.Change) error {
+			var told, read int
+			if err := c.Row.Get("v", &told); err != nil {
+				return err
+			}
+			select {
+			case began <- struct{}{}:
+			default:
+			}
+			<-changed
+			if err := tx.QueryRow(ctx, "SELECT v FROM t").Scan(&read); err != nil {
+				return err
+			}
+			got = append(got, told, read)
+			return nil
+		}))
+	exec(t, db, "INSERT INTO t VALUES (1, 1)")
+	<-began
+	exec(t, db, "UPDATE t SET v = 2")
+	close(changed)
+	require.NoError(t, db.Settle(ctx, 0))
+	require.Equal(t, []int{1, 1, 2, 2}, got)
+}
+
+func TestAChainThatFeedsItselfEnds(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, "CREATE TABLE t(id int PRIMARY KEY, v int)")
+	require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "o", Table: "t", Attempts: 1},
+		func(ctx context.Context, tx *minidb.Tx, c minidb.Change) error {
+			_, err := tx.Exec(ctx, "UPDATE t SET v = v + 1")
+			return err
+		}))
+	exec(t, db, "INSERT INTO t VALUES (1, 0)")
+	require.ErrorContains(t, db.Settle(ctx, 0), `observer "o" has given up 1 rows`)
+	require.EqualValues(t, 100, scalar[int64](t, db, "SELECT v::int8 FROM t"))
+	require.Contains(t, scalar[string](t, db, "SELECT error FROM minidb_dead_letters"),
+		"does one of them observe what it writes?")
+}

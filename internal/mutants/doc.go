@@ -16,10 +16,10 @@
 // "says" a regular expression that must match what the test prints. Each killer of a mutant must
 // fail. "import: PATH" adds an import that the new lines need.
 //
-// A hunk names a function as package.function or package.type.method. Lines that begin with a blank
-// or "-" are the old text, which must occur exactly once in the function's body. Lines that begin
-// with a blank or "+" replace it. A mutant may have several hunks, in one function or in many
-// packages.
+// A hunk names a function as package.function or package.type.method; the root package is ./minidb.
+// Lines that begin with a blank or "-" are the old text, which must occur exactly once in the
+// function's body. Lines that begin with a blank or "+" replace it. A mutant may have several
+// hunks, in one function or in many packages.
 //
 // The product holds nothing of this. NewOverlay builds the files for `go test -overlay` in which
 // every mutated function begins with a switch to its mutated copies:

@@ -136,12 +136,16 @@ func (m *Mutant) addKiller(value string) (err error) {
 	return err
 }
 
-// beginHunk reads "package.function" or "package.type.method".
+// beginHunk reads "package.function" or "package.type.method". The package of the module's root is
+// written "./minidb".
 func (m *Mutant) beginHunk(target string) error {
 	dir, base := path.Split(target)
 	name, function, found := strings.Cut(base, ".")
 	if !found {
 		return fmt.Errorf("%q is not package.function", target)
+	}
+	if dir == "./" {
+		dir, name = "", "."
 	}
 	m.Hunks = append(m.Hunks, Hunk{Dir: dir + name, Function: function})
 	return nil

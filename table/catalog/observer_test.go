@@ -103,8 +103,14 @@ func TestAnObserverIsFoundListedReplacedAndDropped(t *testing.T) {
 		require.Equal(t, sqlerr.UndefinedObject, sqlState(t, err))
 		return nil
 	})
-	require.Equal(t, &table.Observer{ID: o.ID, Name: "o", Version: 7, Backfill: true},
-		f.observer("o"))
+	anew := f.observer("o")
+	require.NotEqual(t, o.ID, anew.ID, "a backfill begins anew")
+	require.Equal(t, &table.Observer{ID: anew.ID, Name: "o", Version: 7, Backfill: true}, anew)
+	f.must(func(_ *txn.Txn, v *View) error {
+		_, err := v.ReplaceObserver(f.ctx, f.table("t"), table.Observer{Name: "o", Version: 8})
+		return err
+	})
+	require.Equal(t, &table.Observer{ID: anew.ID, Name: "o", Version: 8}, f.observer("o"))
 	f.check()
 
 	tx := f.begin()
