@@ -212,11 +212,11 @@ func TestWhatAnObserverKeepsGoesWithIt(t *testing.T) {
 	for _, name := range []string{"drop", "drop table"} {
 		t.Run(name, func(t *testing.T) {
 			f := memory(t)
-			d := f.withRows("t", 2)
+			f.withRows("t", 2)
 			f.observe("t", table.Observer{Name: "o"})
-			d = f.observe("t", table.Observer{Name: "p"})
-			other := f.withRows("u", 2)
-			other = f.observe("u", table.Observer{Name: "q"})
+			d := f.observe("t", table.Observer{Name: "p"})
+			f.withRows("u", 2)
+			other := f.observe("u", table.Observer{Name: "q"})
 			f.keep(d, d.ObserverByName("o"), 0)
 			f.keep(d, d.ObserverByName("p"), 1)
 			f.keep(other, &other.Observers[0], 1)
