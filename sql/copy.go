@@ -241,7 +241,7 @@ func (c *copyIn) values(fields [][]byte) *valueError {
 		switch {
 		case f == nil:
 		case c.binary:
-			d, err = types.ParseBinary(c.types[i], f)
+			d, err = types.ParseBinary(c.types[i], f, c.format.Work)
 		default:
 			d, err = types.ParseText(c.types[i], string(f), c.format)
 		}

@@ -55,6 +55,7 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart,
 		TxnTime: s.tx.started, Location: f.Location,
 		Session: &r.accessor, Format: f}
+	r.Format.Work = &r.Runtime
 	return &r.Runtime
 }
 
@@ -71,10 +72,19 @@ func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, columns []i
 	return pgcatalog.Rows(ctx, catalogEnv{s}, d, columns, emit)
 }
 
+// Tick is part of types.Work: large values that are read outside of plans end with the statement,
+// or with the session.
+func (s *planRunner) Tick(int) error {
+	if s.within != nil && s.within.Err() != nil {
+		return context.Cause(s.within)
+	}
+	return s.running.between.Err()
+}
+
 // Format returns how values are read and written as text now. It is for the running statement: the
 // next call changes it.
 func (s *planRunner) Format() *types.Format {
 	s.format = s.settings.Derived().Format
-	s.format.Reg, s.format.Now = &s.outOfPlan, s.tx.started
+	s.format.Reg, s.format.Now, s.format.Work = &s.outOfPlan, s.tx.started, s
 	return &s.format
 }

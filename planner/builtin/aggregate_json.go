@@ -23,7 +23,7 @@ type jsonArrayAgg struct {
 
 func newJSONArrayAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
 	return func(args []*types.Type) expr.Accumulator {
-		return &jsonArrayAgg{w: f.writer(),
+		return &jsonArrayAgg{w: f.writer(nil),
 			t: args[0]}
 	}
 }
@@ -61,7 +61,7 @@ type jsonObjectAgg struct {
 
 func newJSONObjectAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
 	return func(args []*types.Type) expr.Accumulator {
-		return &jsonObjectAgg{w: f.writer(), k: args[0], v: args[1]}
+		return &jsonObjectAgg{w: f.writer(nil), k: args[0], v: args[1]}
 	}
 }
 

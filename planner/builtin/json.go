@@ -20,11 +20,11 @@ var (
 	jsonBinary = jsonForm{name: "jsonb", binary: true}
 )
 
-func (f jsonForm) parse(d types.Datum) (*types.JSONValue, error) {
+func (f jsonForm) parse(rt *expr.Runtime, d types.Datum) (*types.JSONValue, error) {
 	if f.binary {
-		return types.ParseJSON(d.S)
+		return types.ParseJSON(d.S, rt)
 	}
-	return types.ParseJSONRaw(d.S)
+	return types.ParseJSONRaw(d.S, rt)
 }
 
 // datum returns the value as json or jsonb; nil becomes SQL's NULL.
@@ -47,8 +47,8 @@ func (f jsonForm) result(v *types.JSONValue, text bool) types.Datum {
 
 // field is -> and ->> with a key.
 func (f jsonForm) field(text bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return types.Null, err
 		}
@@ -59,8 +59,8 @@ func (f jsonForm) field(text bool) scalar {
 // element is -> and ->> with an index. A scalar jsonb counts as an array of one element, as
 // PostgreSQL stores it.
 func (f jsonForm) element(text bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return types.Null, err
 		}
@@ -96,8 +96,8 @@ func follow(v *types.JSONValue, path []types.Datum) *types.JSONValue {
 
 // path is #> and #>>.
 func (f jsonForm) path(text bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return types.Null, err
 		}
@@ -107,8 +107,8 @@ func (f jsonForm) path(text bool) scalar {
 
 // extractPath is json_extract_path, whose other arguments are the path.
 func (f jsonForm) extractPath(text bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return types.Null, err
 		}
@@ -116,16 +116,16 @@ func (f jsonForm) extractPath(text bool) scalar {
 	}
 }
 
-func (f jsonForm) typeOf(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(a[0])
+func (f jsonForm) typeOf(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(rt, a[0])
 	if err != nil {
 		return types.Null, err
 	}
 	return types.NewString(v.TypeName()), nil
 }
 
-func (f jsonForm) arrayLength(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(a[0])
+func (f jsonForm) arrayLength(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(rt, a[0])
 	if err != nil {
 		return types.Null, err
 	}
@@ -140,8 +140,8 @@ func (f jsonForm) arrayLength(_ *expr.Runtime, a []types.Datum) (types.Datum, er
 
 // elements is json_array_elements and its text form.
 func (f jsonForm) elements(text bool, name string) setBody {
-	return func(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return err
 		}
@@ -169,8 +169,8 @@ func (f jsonForm) elements(text bool, name string) setBody {
 
 // pairs is json_each, its text form and json_object_keys.
 func (f jsonForm) pairs(text, keysOnly bool, name string) setBody {
-	return func(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
-		v, err := f.parse(a[0])
+	return func(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return err
 		}
@@ -200,8 +200,8 @@ func (f jsonForm) pairs(text, keysOnly bool, name string) setBody {
 	}
 }
 
-func (f jsonForm) stripNulls(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(a[0])
+func (f jsonForm) stripNulls(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(rt, a[0])
 	if err != nil {
 		return types.Null, err
 	}
@@ -290,7 +290,7 @@ func jsonFunctions() []def {
 }
 
 // object is json_object: keys and values as text, in one array or two.
-func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func (f jsonForm) object(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var keys, vals []types.Datum
 	arr := a[0].Arr
 	switch {
@@ -316,7 +316,7 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 			keys, vals = append(keys, arr.Elems[i]), append(vals, arr.Elems[i+1])
 		}
 	}
-	w := f.writer()
+	w := f.writer(rt)
 	w.open('{')
 	for i, k := range keys {
 		if k.Null {
@@ -337,12 +337,15 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 // jsonWriter builds JSON text with the spacing of PostgreSQL's constructors. For jsonb the text is
 // parsed again at the end, which sorts keys and drops duplicates.
 type jsonWriter struct {
+	work  types.Work // may be nil
 	b     []byte
 	form  jsonForm
 	first bool
 }
 
-func (f jsonForm) writer() *jsonWriter { return &jsonWriter{form: f, first: true} }
+func (f jsonForm) writer(w types.Work) *jsonWriter {
+	return &jsonWriter{work: w, form: f, first: true}
+}
 
 func (w *jsonWriter) open(c byte)  { w.b, w.first = append(w.b, c), true }
 func (w *jsonWriter) close(c byte) { w.b, w.first = append(w.b, c), false }
@@ -370,7 +373,7 @@ func (w *jsonWriter) datum() (types.Datum, error) {
 	if !w.form.binary {
 		return types.NewString(text), nil
 	}
-	text, err := types.CanonicalJSON(text)
+	text, err := types.CanonicalJSON(text, w.work)
 	return types.NewString(text), err
 }
 
@@ -382,7 +385,7 @@ func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, e
 				"values.", f.name)
 	}
 	ts := rt.ArgTypes
-	w := f.writer()
+	w := f.writer(rt)
 	w.open('{')
 	for i := 0; i < len(a); i += 2 {
 		if a[i].Null {
@@ -404,7 +407,7 @@ func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, e
 }
 
 func (f jsonForm) buildArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	w := f.writer()
+	w := f.writer(rt)
 	w.open('[')
 	for i, d := range a {
 		w.next()
@@ -416,7 +419,7 @@ func (f jsonForm) buildArray(rt *expr.Runtime, a []types.Datum) (types.Datum, er
 
 // convert is to_json and to_jsonb.
 func (f jsonForm) convert(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	w := f.writer()
+	w := f.writer(rt)
 	w.b = appendJSON(w.b, rt, rt.ArgTypes[0], a[0])
 	return w.datum()
 }

@@ -12,8 +12,8 @@ import (
 var jsonbOperators = []def{
 	f("@>(jsonb,jsonb) bool", jsonbContains),
 	f("<@(jsonb,jsonb) bool", swapped(jsonbContains)),
-	f("?(jsonb,text) bool", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S)
+	f("?(jsonb,text) bool", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := types.ParseJSON(a[0].S, rt)
 		if err != nil {
 			return types.Null, err
 		}
@@ -29,8 +29,8 @@ var jsonbOperators = []def{
 }
 
 var jsonbFunctions = []def{
-	f("jsonb_pretty(jsonb) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S)
+	f("jsonb_pretty(jsonb) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := types.ParseJSON(a[0].S, rt)
 		if err != nil {
 			return types.Null, err
 		}
@@ -69,15 +69,15 @@ func arrayToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		nil
 }
 
-func parsePair(a []types.Datum) (x, y *types.JSONValue, err error) {
-	if x, err = types.ParseJSON(a[0].S); err == nil {
-		y, err = types.ParseJSON(a[1].S)
+func parsePair(rt *expr.Runtime, a []types.Datum) (x, y *types.JSONValue, err error) {
+	if x, err = types.ParseJSON(a[0].S, rt); err == nil {
+		y, err = types.ParseJSON(a[1].S, rt)
 	}
 	return x, y, err
 }
 
-func jsonbContains(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, y, err := parsePair(a)
+func jsonbContains(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x, y, err := parsePair(rt, a)
 	if err != nil {
 		return types.Null, err
 	}
@@ -99,8 +99,8 @@ func hasKey(v *types.JSONValue, key string) bool {
 }
 
 func keysExist(all bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S)
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := types.ParseJSON(a[0].S, rt)
 		if err != nil {
 			return types.Null, err
 		}
@@ -113,8 +113,8 @@ func keysExist(all bool) scalar {
 	}
 }
 
-func jsonbConcat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, y, err := parsePair(a)
+func jsonbConcat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x, y, err := parsePair(rt, a)
 	if err != nil {
 		return types.Null, err
 	}
@@ -138,8 +138,8 @@ func isScalar(v *types.JSONValue) bool {
 }
 
 // jsonbDeleteKeys removes keys of an object, or strings of an array.
-func jsonbDeleteKeys(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].S)
+func jsonbDeleteKeys(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := types.ParseJSON(a[0].S, rt)
 	if err != nil {
 		return types.Null, err
 	}
@@ -166,8 +166,8 @@ func jsonbDeleteKeys(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return jsonBinary.datum(out), nil
 }
 
-func jsonbDeleteIndex(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].S)
+func jsonbDeleteIndex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := types.ParseJSON(a[0].S, rt)
 	switch {
 	case err != nil:
 		return types.Null, err
@@ -288,8 +288,8 @@ func (e *jsonEdit) inArray(v *types.JSONValue, path []types.Datum, depth, i int)
 	return out, nil
 }
 
-func (e *jsonEdit) run(d types.Datum, path []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(d.S)
+func (e *jsonEdit) run(rt *expr.Runtime, d types.Datum, path []types.Datum) (types.Datum, error) {
+	v, err := types.ParseJSON(d.S, rt)
 	if err != nil {
 		return types.Null, err
 	}
@@ -307,17 +307,17 @@ func (e *jsonEdit) run(d types.Datum, path []types.Datum) (types.Datum, error) {
 	return jsonBinary.datum(v), nil
 }
 
-func jsonbDeletePath(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return (&jsonEdit{}).run(a[0], a[1].Arr.Elems)
+func jsonbDeletePath(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return (&jsonEdit{}).run(rt, a[0], a[1].Arr.Elems)
 }
 
-func jsonbSet(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[2].S)
+func jsonbSet(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := types.ParseJSON(a[2].S, rt)
 	if err != nil {
 		return types.Null, err
 	}
 	e := jsonEdit{value: v, create: len(a) < 4 || a[3].Bool()}
-	return e.run(a[0], a[1].Arr.Elems)
+	return e.run(rt, a[0], a[1].Arr.Elems)
 }
 
 func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -353,11 +353,11 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		"\"return_target\", \"use_json_null\", or \"raise_exception\"")
 }
 
-func jsonbInsert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[2].S)
+func jsonbInsert(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := types.ParseJSON(a[2].S, rt)
 	if err != nil {
 		return types.Null, err
 	}
 	e := jsonEdit{value: v, insert: true, after: len(a) > 3 && a[3].Bool()}
-	return e.run(a[0], a[1].Arr.Elems)
+	return e.run(rt, a[0], a[1].Arr.Elems)
 }

@@ -144,7 +144,7 @@ func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format
 			value = hidden(b)
 		}
 	case 1:
-		d, err = types.ParseBinary(t, b)
+		d, err = types.ParseBinary(t, b, f.Work)
 	default:
 		err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
 	}

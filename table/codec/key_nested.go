@@ -76,7 +76,7 @@ const (
 )
 
 func appendJSON(dst []byte, text string) ([]byte, error) {
-	v, err := types.ParseJSON(text)
+	v, err := types.ParseJSON(text, nil)
 	if err != nil {
 		return dst, err
 	}

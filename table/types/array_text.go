@@ -101,6 +101,7 @@ type arrayParser struct {
 	f     *Format
 	dims  []int // sizes found; -1 while a level has not been closed once
 	elems []Datum
+	pieces
 }
 
 func (p *arrayParser) malformed(detail string) error {
@@ -122,7 +123,7 @@ func parseArray(t *Type, s string, f *Format) (*ArrayValue, error) {
 	if t.Mod != NoMod {
 		elem = elem.WithMod(t.Mod)
 	}
-	p := &arrayParser{s: s, elem: elem, f: f}
+	p := &arrayParser{s: s, elem: elem, f: f, pieces: pieces{work: f.Work}}
 	lower, want, err := p.bounds()
 	if err != nil {
 		return nil, err
@@ -257,6 +258,9 @@ func (p *arrayParser) level(depth int) error {
 		return p.closeLevel(depth, 0)
 	}
 	for {
+		if err := p.reach(p.i); err != nil {
+			return err
+		}
 		p.space()
 		if p.i >= len(p.s) {
 			return p.malformed("Unexpected end of input.")

@@ -176,8 +176,9 @@ func errBinaryFormat() error {
 	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "incorrect binary data format")
 }
 
-// ParseBinary reads a value as PostgreSQL's receive function does, applying the type's modifier.
-func ParseBinary(t *Type, b []byte) (Datum, error) {
+// ParseBinary reads a value as PostgreSQL's receive function does, applying the type's modifier. w
+// may be nil.
+func ParseBinary(t *Type, b []byte, w Work) (Datum, error) {
 	if n := fixedSize(t); n >= 0 {
 		switch {
 		case len(b) < n:
@@ -186,7 +187,7 @@ func ParseBinary(t *Type, b []byte) (Datum, error) {
 			return Datum{}, errBinaryFormat()
 		}
 	}
-	d, err := parseBinary(t, b)
+	d, err := parseBinary(t, b, w)
 	if err != nil {
 		return Datum{}, err
 	}
@@ -205,7 +206,7 @@ func fixedSize(t *Type) int {
 	return -1
 }
 
-func parseBinary(t *Type, b []byte) (Datum, error) {
+func parseBinary(t *Type, b []byte, w Work) (Datum, error) {
 	be := binary.BigEndian
 	switch t.Family {
 	case Bool:
@@ -221,7 +222,7 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 		d, err := parseNumericBinary(b)
 		return Datum{Dec: d}, err
 	case String:
-		return parseStringBinary(t, b)
+		return parseStringBinary(t, b, w)
 	case Bytes, UUID:
 		return Datum{S: string(b)}, nil
 	case Date:
@@ -244,9 +245,9 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 			Months: int32(be.Uint32(b[12:])),
 		}}, nil
 	case JSON:
-		return parseJSONBinary(b)
+		return parseJSONBinary(b, w)
 	case Array:
-		a, err := parseArrayBinary(t, b)
+		a, err := parseArrayBinary(t, b, w)
 		return Datum{Arr: a}, err
 	case Record:
 		a, err := parseRecordBinary(b)
@@ -280,7 +281,7 @@ func dateFromBinary(v int32) (Datum, error) {
 	return Datum{I: int64(v)}, nil
 }
 
-func parseJSONBinary(b []byte) (Datum, error) {
+func parseJSONBinary(b []byte, w Work) (Datum, error) {
 	if len(b) == 0 {
 		return Datum{}, errShortMessage()
 	}
@@ -291,7 +292,7 @@ func parseJSONBinary(b []byte) (Datum, error) {
 	if err := CheckUTF8(b[1:]); err != nil {
 		return Datum{}, err
 	}
-	s, err := CanonicalJSON(string(b[1:]))
+	s, err := CanonicalJSON(string(b[1:]), w)
 	return Datum{S: s}, err
 }
 
@@ -327,7 +328,7 @@ func CheckUTF8(b []byte) error {
 	return nil
 }
 
-func parseStringBinary(t *Type, b []byte) (Datum, error) {
+func parseStringBinary(t *Type, b []byte, w Work) (Datum, error) {
 	if t.OID == OIDChar {
 		if b[0] == 0 {
 			return Datum{}, nil
@@ -337,7 +338,7 @@ func parseStringBinary(t *Type, b []byte) (Datum, error) {
 	if err := CheckUTF8(b); err != nil {
 		return Datum{}, err
 	}
-	return parseString(t, string(b))
+	return parseString(t, string(b), w)
 }
 
 func parseNumericBinary(b []byte) (*apd.Decimal, error) {
@@ -409,7 +410,10 @@ func decimalDigits(b []byte) ([]byte, bool) {
 }
 
 // binaryReader cuts a message into its parts.
-type binaryReader struct{ b []byte }
+type binaryReader struct {
+	b    []byte
+	work Work
+}
 
 func (r *binaryReader) uint32() (uint32, error) {
 	if len(r.b) < 4 {
@@ -431,7 +435,7 @@ func (r *binaryReader) sized(t *Type) (Datum, error) {
 	if uint64(n) > uint64(len(r.b)) {
 		return Datum{}, errShortMessage()
 	}
-	d, err := ParseBinary(t, r.b[:n])
+	d, err := ParseBinary(t, r.b[:n], r.work)
 	r.b = r.b[n:]
 	return d, err
 }
@@ -461,8 +465,8 @@ func (r *binaryReader) arrayHead(t *Type) (ndim int, err error) {
 	return int(head[0]), nil
 }
 
-func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
-	r := &binaryReader{b}
+func parseArrayBinary(t *Type, b []byte, w Work) (*ArrayValue, error) {
+	r := &binaryReader{b: b, work: w}
 	ndim, err := r.arrayHead(t)
 	if err != nil {
 		return nil, err
@@ -491,7 +495,11 @@ func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
 	if total*4 > uint64(len(r.b)) {
 		return nil, errShortMessage()
 	}
+	p := pieces{work: w}
 	for range total {
+		if err := p.reach(len(b) - len(r.b)); err != nil {
+			return nil, err
+		}
 		d, err := r.sized(t.Elem)
 		if err != nil {
 			return nil, err
@@ -505,7 +513,7 @@ func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
 }
 
 func parseRecordBinary(b []byte) (*ArrayValue, error) {
-	r := &binaryReader{b}
+	r := &binaryReader{b: b}
 	n, err := r.uint32()
 	if err != nil {
 		return nil, err

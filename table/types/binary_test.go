@@ -17,12 +17,12 @@ func TestBinaryLikePostgres(t *testing.T) {
 		want := fields[2]
 		raw, err := hex.DecodeString(want)
 		require.NoError(t, err)
-		back, err := ParseBinary(typ, raw)
+		back, err := ParseBinary(typ, raw, nil)
 		require.NoError(t, err, fields)
 		require.Equal(t, Text(typ, d, f), Text(typ, back, f))
 		// every proper prefix is refused, or a shorter value of a type without a length
 		for n := range raw {
-			_, _ = ParseBinary(typ, raw[:n])
+			_, _ = ParseBinary(typ, raw[:n], nil)
 		}
 		return hex.EncodeToString(AppendBinary(nil, typ, d)), want
 	})
@@ -32,7 +32,7 @@ func TestBinaryRefusesBadInput(t *testing.T) {
 	code := func(typ *Type, h string) string {
 		b, err := hex.DecodeString(h)
 		require.NoError(t, err)
-		_, err = ParseBinary(typ, b)
+		_, err = ParseBinary(typ, b, nil)
 		var e *sqlerr.Error
 		require.ErrorAs(t, err, &e, "%s %s", typ.Name, h)
 		return e.Code
@@ -58,11 +58,11 @@ func FuzzParseBinary(f *testing.F) {
 	all := All()
 	f.Fuzz(func(t *testing.T, n int, b []byte) {
 		typ := all[int(uint(n)%uint(len(all)))]
-		d, err := ParseBinary(typ, b)
+		d, err := ParseBinary(typ, b, nil)
 		if err != nil || d.Null {
 			return
 		}
-		again, err := ParseBinary(typ, AppendBinary(nil, typ, d))
+		again, err := ParseBinary(typ, AppendBinary(nil, typ, d), nil)
 		require.NoError(t, err)
 		require.Zero(t, Compare(typ, d, again))
 		require.Equal(t, Hash(typ, d, 1), Hash(typ, again, 1))

@@ -118,7 +118,7 @@ func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 	case Date, Time, Timestamp, Interval:
 		return fromTemporal(d, from, to, f)
 	case JSON:
-		return fromJSONB(d.S, to)
+		return fromJSONB(d.S, to, f.Work)
 	}
 	return Datum{}, ErrCannotCast(from, to)
 }
@@ -148,7 +148,7 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 		}
 	case OIDJSON:
 		if from.OID != OIDJSON {
-			return Datum{S: s}, CheckJSON(s)
+			return Datum{S: s}, CheckJSON(s, f.Work)
 		}
 	}
 	return Datum{S: s}, nil
@@ -340,8 +340,8 @@ func fromTemporal(d Datum, from, to *Type, f *Format) (Datum, error) {
 	return d, nil
 }
 
-func fromJSONB(s string, to *Type) (Datum, error) {
-	v, err := ParseJSON(s)
+func fromJSONB(s string, to *Type, w Work) (Datum, error) {
+	v, err := ParseJSON(s, w)
 	if err != nil {
 		return Datum{}, err
 	}

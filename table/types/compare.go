@@ -84,8 +84,8 @@ func compareJSONText(a, b string) int {
 	if a == b {
 		return 0
 	}
-	va, erra := ParseJSON(a)
-	vb, errb := ParseJSON(b)
+	va, erra := ParseJSON(a, nil)
+	vb, errb := ParseJSON(b, nil)
 	if erra != nil || errb != nil {
 		return strings.Compare(a, b) // not canonical jsonb: an invariant is broken
 	}

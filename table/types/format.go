@@ -13,6 +13,33 @@ type Format struct {
 	// what 'now' and 'today' mean: the transaction's start; zero is the clock
 	Now time.Time
 	Reg RegResolver
+	// Work is counted while large texts are read; nil: it is not.
+	Work Work
+}
+
+// Work receives how many bytes of a large value have been read or written. It returns the error
+// with which to stop: that of the statement's context when it has ended.
+type Work interface {
+	Tick(bytes int) error
+}
+
+// workPiece is how many bytes pass between two calls of Work.
+const workPiece = 64 << 10
+
+// pieces counts the way through a text for Work.
+type pieces struct {
+	work Work
+	from int
+}
+
+// reach is called with how far the text has been read.
+func (p *pieces) reach(i int) error {
+	if p.work == nil || i-p.from < workPiece {
+		return nil
+	}
+	n := i - p.from
+	p.from = i
+	return p.work.Tick(n)
 }
 
 // DefaultFormat is PostgreSQL's default, in UTC.

@@ -115,7 +115,7 @@ func Hash(t *Type, d Datum, seed uint64) uint64 {
 	}
 	switch t.Family {
 	case JSON:
-		v, err := ParseJSON(d.S)
+		v, err := ParseJSON(d.S, nil)
 		if err != nil {
 			return HashString(d.S, seed)
 		}

@@ -38,29 +38,29 @@ func (v *JSONValue) TypeName() string {
 }
 
 // ParseJSON reads JSON as jsonb holds it: keys sorted by length and bytes, the last of equal keys
-// kept.
-func ParseJSON(s string) (*JSONValue, error) {
-	p := &jsonParser{s: s, binary: true}
+// kept. w may be nil here and below.
+func ParseJSON(s string, w Work) (*JSONValue, error) {
+	p := &jsonParser{s: s, binary: true, pieces: pieces{work: w}}
 	return p.document()
 }
 
 // ParseJSONRaw reads JSON as json holds it: keys in their order, duplicates and all, each value
 // with its own text.
-func ParseJSONRaw(s string) (*JSONValue, error) {
-	p := &jsonParser{s: s, raw: true}
+func ParseJSONRaw(s string, w Work) (*JSONValue, error) {
+	p := &jsonParser{s: s, raw: true, pieces: pieces{work: w}}
 	return p.document()
 }
 
 // CheckJSON returns an error unless the text is JSON, as the input function of json does.
-func CheckJSON(s string) error {
-	p := &jsonParser{s: s, check: true}
+func CheckJSON(s string, w Work) error {
+	p := &jsonParser{s: s, check: true, pieces: pieces{work: w}}
 	_, err := p.document()
 	return err
 }
 
 // CanonicalJSON returns the text that a jsonb datum of this text holds.
-func CanonicalJSON(s string) (string, error) {
-	v, err := ParseJSON(s)
+func CanonicalJSON(s string, w Work) (string, error) {
+	v, err := ParseJSON(s, w)
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ func TestJSONErrorsShowWhere(t *testing.T) {
 		`"\u0000"`: `line 1: "\u0000...`,
 		long:       `line 1: ...` + strings.Repeat("k", 42) + `": nope...`,
 	} {
-		_, err := ParseJSON(text)
+		_, err := ParseJSON(text, nil)
 		var e *sqlerr.Error
 		require.ErrorAs(t, err, &e, text)
 		require.Equal(t, "JSON data, "+want, e.Context, text)

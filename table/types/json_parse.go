@@ -19,6 +19,7 @@ type jsonParser struct {
 	check  bool // only check: make no values, accept \u0000 and halves of surrogate pairs
 	raw    bool // keep each value's text
 	binary bool // sort the keys of objects
+	pieces
 }
 
 func (p *jsonParser) document() (*JSONValue, error) {
@@ -131,6 +132,9 @@ func (p *jsonParser) value() (*JSONValue, error) {
 	p.space()
 	if p.i >= len(p.s) {
 		return nil, p.syntax(len(p.s), "The input string ended unexpectedly.")
+	}
+	if err := p.reach(p.i); err != nil {
+		return nil, err
 	}
 	start := p.i
 	v, err := p.bare()
@@ -305,6 +309,11 @@ func (p *jsonParser) str() (string, error) {
 	start := p.i
 	p.i++
 	for i := p.i; i < len(p.s); i++ {
+		if i-p.from >= workPiece {
+			if err := p.reach(i); err != nil {
+				return "", err
+			}
+		}
 		switch c := p.s[i]; {
 		case c == '"':
 			s := p.s[p.i:i]
@@ -321,6 +330,11 @@ func (p *jsonParser) str() (string, error) {
 func (p *jsonParser) escaped(start, i int) (string, error) {
 	b := append([]byte(nil), p.s[p.i:i]...)
 	for i < len(p.s) {
+		if i-p.from >= workPiece {
+			if err := p.reach(i); err != nil {
+				return "", err
+			}
+		}
 		c := p.s[i]
 		switch {
 		case c == '"':

@@ -165,9 +165,9 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 			d.Dec, err = NumericWithMod(d.Dec, t.Mod)
 		}
 	case String:
-		return parseString(t, s)
+		return parseString(t, s, f.Work)
 	case JSON:
-		d.S, err = CanonicalJSON(s)
+		d.S, err = CanonicalJSON(s, f.Work)
 	case Bytes:
 		d.S, err = parseBytea(s)
 	case Date:
@@ -288,7 +288,7 @@ func TruncateName(s string) string {
 	return s[:n]
 }
 
-func parseString(t *Type, s string) (Datum, error) {
+func parseString(t *Type, s string, w Work) (Datum, error) {
 	switch t.OID {
 	case OIDVarchar, OIDBPChar:
 		return coerceLength(t, s, false)
@@ -297,7 +297,7 @@ func parseString(t *Type, s string) (Datum, error) {
 	case OIDChar:
 		return Datum{S: parseChar(s)}, nil
 	case OIDJSON:
-		return Datum{S: s}, CheckJSON(s)
+		return Datum{S: s}, CheckJSON(s, w)
 	}
 	return Datum{S: s}, nil
 }
