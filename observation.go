@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/minidb/minidb/table"
@@ -16,31 +17,24 @@ import (
 // observation is an observer that runs in this process.
 type observation struct {
 	Observer
-	db     *DB
-	f      ObserverFunc
-	found  catalog.Observed
-	target observer.Target
-	pool   *observer.Pool
-	ended  func() error // of the context of Observe
-	unhook func() bool  // from it
-	// stopped is closed when stop has stopped the workers.
-	stopped chan struct{}
+	db      *DB
+	f       ObserverFunc
+	found   catalog.Observed
+	target  observer.Target
+	pool    *observer.Pool
+	ended   func() error // of the context of Observe
+	unhook  func() bool  // from it
+	stopped sync.Once
 }
 
-// stop ends the observation alone.
+// stop ends the observation alone: when it returns, nothing of it runs any more.
 func (w *observation) stop() {
+	w.stopped.Do(w.pool.Stop)
 	w.db.observers.Lock()
-	if w.db.observers.by[w.target.ID] != w {
-		w.db.observers.Unlock()
-		<-w.stopped
-		return
+	defer w.db.observers.Unlock()
+	if w.db.observers.by[w.target.ID] == w {
+		delete(w.db.observers.by, w.target.ID)
 	}
-	delete(w.db.observers.by, w.target.ID)
-	w.db.observers.stopping.Add(1)
-	w.db.observers.Unlock()
-	defer w.db.observers.stopping.Done()
-	w.pool.Stop()
-	close(w.stopped)
 }
 
 // failed logs a failure.

@@ -121,7 +121,7 @@ func (db *DB) observerTarget(ctx context.Context, name string) (o catalog.Observ
 func (db *DB) startObserver(ctx context.Context, o Observer, f ObserverFunc,
 	found catalog.Observed) error {
 	w := &observation{db: db, Observer: o, f: f, found: found, target: found.Target(),
-		ended: ctx.Err, stopped: make(chan struct{})}
+		ended: ctx.Err}
 	if w.Timeout == 0 {
 		w.Timeout = observerTimeout
 	}
@@ -210,8 +210,7 @@ func (db *DB) stopObservers() {
 	db.observers.endSweeper()
 	for _, w := range all {
 		w.unhook()
-		w.pool.Stop()
-		close(w.stopped)
+		w.stop()
 	}
 	db.observers.stopping.Wait()
 }

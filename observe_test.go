@@ -133,6 +133,7 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 	mu.Unlock()
 
 	stop()
+	awaitStop(t, db)
 	exec(t, db, "UPDATE docs SET body = 'four' WHERE url = 'c'")
 	exec(t, db, "DELETE FROM docs WHERE url = 'before'")
 	err := db.Settle(ctx, 0)
@@ -307,6 +308,13 @@ func TestObserversOutliveTheirProcess(t *testing.T) {
 	}
 }
 
+// awaitStop waits until no observer runs: the end of a context stops it in the background.
+func awaitStop(t *testing.T, db *minidb.DB) {
+	for scalar[int64](t, db, "SELECT count(*) FROM minidb_observers WHERE running") > 0 {
+		runtime.Gosched()
+	}
+}
+
 // left counts the cells of the notify column.
 func left(t *testing.T, db *minidb.DB) (n int) {
 	require.NoError(t, db.Store().Notifications(context.Background(), kv.Span{},
@@ -334,6 +342,7 @@ func TestANewVersionBeginsAnewOrGoesOn(t *testing.T) {
 			}))
 		require.NoError(t, db.Settle(ctx, 0))
 		stop()
+		awaitStop(t, db)
 	}
 	run(1, true)
 	exec(t, db, "INSERT INTO t VALUES (3)")

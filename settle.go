@@ -103,8 +103,10 @@ type settling struct {
 // look returns what to wait for, if there is something to be done and the observer runs here.
 func (x *settling) look(ctx context.Context) (progress <-chan struct{}, err error) {
 	w := x.db.running(x.target.ID)
+	filling := false
 	if w != nil {
-		progress = w.pool.Settled() // before the look, so that nothing is missed
+		// Before the look, so that nothing is missed: what a backfill has announced is seen below.
+		progress, filling = w.pool.Settled(), w.pool.Stats().Backfill
 	}
 	letters, err := x.letters(ctx)
 	if err != nil {
@@ -129,7 +131,7 @@ func (x *settling) look(ctx context.Context) (progress <-chan struct{}, err erro
 			"observer \"%s\" has changes pending and does not run", x.o.Observer.Name).
 			WithHint("Run a program that calls Observe with it, or drop it.")
 		return nil, nil
-	case pending, w != nil && w.pool.Stats().Backfill:
+	case pending, filling:
 		return progress, nil
 	case len(letters) > 0:
 		x.problem = x.dead(letters)
