@@ -77,3 +77,43 @@ func TestCheckFindsWhatShouldNotBe(t *testing.T) {
 		`key "c": orphan lock of transaction 3, primary "nowhere"`,
 	}, problems(t, e))
 }
+
+// TestALateLookLeavesARollbackBesideANotification: a resolver that met a lock long ago asks the
+// primary when its record has been collected. What it leaves there says nothing about the
+// notification, which has the stamp of the commit.
+func TestALateLookLeavesARollbackBesideANotification(t *testing.T) {
+	e := memkv.New(memkv.Options{})
+	write := func(startTS, commitTS int, note bool) {
+		require.NoError(t, update(t, e, func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
+			m := mvcc.Mutation{Key: []byte("a"), Row: rows[0], Kind: mvcc.KindPut}
+			if note {
+				m.Notes = []mvcc.Note{{Observer: 1}}
+			}
+			mvcc.WriteOnePhase(b, ts(startTS), ts(commitTS), []mvcc.Mutation{m})
+			return nil
+		}, "a"))
+	}
+	write(1, 2, true)
+	write(3, 4, false)
+	require.NoError(t, update(t, e, func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
+		_, err := mvcc.Collect(ctx, r, b, 4, rows)
+		return err
+	}, "a"))
+	require.NoError(t, update(t, e, func(r kv.Reader, b *kv.Batch, _ [][]byte) error {
+		st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{Primary: []byte("a"), StartTS: 1,
+			Now: 5, RollBackMissing: true})
+		require.True(t, st.RolledBack)
+		return err
+	}, "a"))
+	require.Empty(t, problems(t, e))
+
+	require.NoError(t, update(t, e, func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
+		return mvcc.Rollback(ctx, r, b, 6, rows, false)
+	}, "a"))
+	require.NoError(t, update(t, e, func(_ kv.Reader, b *kv.Batch, rows [][]byte) error {
+		mvcc.Announce(b, rows, 1, 6)
+		return nil
+	}, "a"))
+	require.Equal(t, []string{`key "a": notification of transaction 6 is stamped 6, its record ` +
+		`is at 0`}, problems(t, e))
+}
