@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -103,14 +105,32 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 	if err == nil {
 		err = w.commit(ctx, tx, t, &c)
 	}
-	res.Err, res.Conflict = err, err != nil && repeatable(err)
-	if errors.Is(err, txn.ErrAmbiguous) {
+	switch res.Err, res.Conflict = err, err != nil && repeatable(err); {
+	case errors.Is(err, txn.ErrAmbiguous):
 		return observer.Result{Found: observer.Later} // another look finds out
-	}
-	if err == nil {
-		res.Err = w.target.Clean(ctx, w.db.store, &c)
+	case err != nil && !ofFunction(err):
+		res.Found = observer.Later // no attempt of the function
+	case err == nil:
+		if err := w.target.Clean(ctx, w.db.store, &c); err != nil {
+			return observer.Result{Found: observer.Nothing, Err: err} // the next look cleans up
+		}
 	}
 	return res
+}
+
+// ofFunction reports whether an error may be due to what the function did, so that it counts as an
+// attempt. A full disk, the end of the database, and errors of the system are not.
+func ofFunction(err error) bool {
+	var coded interface{ SQLState() string }
+	if errors.Is(err, ErrClosed) || errors.Is(err, ErrFailed) {
+		return false
+	}
+	if !errors.As(err, &coded) {
+		return true
+	}
+	code := coded.SQLState()
+	return code != sqlerr.DiskFull && !strings.HasPrefix(code, "58") &&
+		!strings.HasPrefix(code, "57P")
 }
 
 // call runs the function. abandoned reports that it has not returned in time and has lost its

@@ -415,3 +415,23 @@ func TestAChainThatFeedsItselfEnds(t *testing.T) {
 	require.Contains(t, scalar[string](t, db, "SELECT error FROM minidb_dead_letters"),
 		"does one of them observe what it writes?")
 }
+
+// TestAFullDiskIsNoFailureOfTheFunction: a row is not given up for what another row would meet too.
+func TestAFullDiskIsNoFailureOfTheFunction(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, "CREATE TABLE t(id int PRIMARY KEY)")
+	calls := 0
+	require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "o", Table: "t", Attempts: 2},
+		func(context.Context, *minidb.Tx, minidb.Change) error {
+			if calls++; calls < 5 {
+				return fmt.Errorf("not now: %w", &minidb.Error{Code: "53100", Message: "disk full"})
+			}
+			return nil
+		}))
+	exec(t, db, "INSERT INTO t VALUES (1)")
+	require.NoError(t, db.Settle(ctx, 0))
+	require.Equal(t, 5, calls)
+	require.EqualValues(t, 1, scalar[int64](t, db,
+		"SELECT count(*) FROM minidb_observers WHERE runs = 1 AND failures = 4 AND dead_letters "+
+			"= 0"))
+}

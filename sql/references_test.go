@@ -24,8 +24,8 @@ const orphans = `SELECT (SELECT count(*) FROM c WHERE p IS NOT NULL AND
 
 // TestNoOrphans lets sessions attach rows to keys, and remove and change these keys, in each
 // isolation level, with and without row locks asked for, on stores of one process and of several.
-// No snapshot ever shows a row that refers to nothing. Circles of waits between processes are many,
-// and are looked for after deadlock_timeout, so that is short.
+// No snapshot ever shows a row that refers to nothing. Deadlocks between processes are frequent here,
+// and are searched for after deadlock_timeout, so that is short.
 func TestNoOrphans(t *testing.T) {
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
 		for _, locks := range []string{"on", "off"} {

@@ -88,8 +88,8 @@ func TestDeferrableWaits(t *testing.T) {
 }
 
 // TestADuplicateIsNoConflictOnASharedStore: a key that the snapshot shows stays a duplicate however
-// often the statement is run again, also for who has read it; one that the transaction has seen
-// absent is a conflict.
+// often the statement is run again, also when the transaction has read the row; one that it has
+// seen absent is a conflict.
 func TestADuplicateIsNoConflictOnASharedStore(t *testing.T) {
 	a, b, _ := sharedFixture(t)
 	for _, locks := range []string{"on", "off"} {

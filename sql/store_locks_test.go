@@ -53,8 +53,9 @@ func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
 	mustQuery(t, b, "COMMIT")
 }
 
-// TestWhoWaitedInVainIsToldForWhat names row, session and statement. On an engine that others share
-// the wait for a lock has an end: it may be part of a circle that nobody can see.
+// TestWhoWaitedInVainIsToldForWhat: the error of a wait that took too long names the row, and the
+// session and statement that hold it. On an engine that several processes share each wait for a
+// lock ends, because it may be part of a cycle that no process sees as a whole.
 func TestWhoWaitedInVainIsToldForWhat(t *testing.T) {
 	a, b, _ := streamedOut(t, time.Millisecond, memkv.Options{Shared: true})
 	var se *sqlerr.Error

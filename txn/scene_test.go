@@ -115,7 +115,7 @@ func (sc *scene) open(e kv.Engine, opts txn.Options) *txn.Store {
 }
 
 // openWith is open with a function that runs the first time a commit passes the crash point, and
-// says whether the coordinator dies there.
+// reports whether the coordinator dies there.
 func (sc *scene) openWith(e kv.Engine, opts txn.Options, at txn.CrashPoint,
 	run func(s *txn.Store) (die bool)) *txn.Store {
 	var s *txn.Store
