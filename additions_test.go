@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheAdditionsAreDocumented: every view and setting of minidb's own stands in docs/additions.md
+// TestTheAdditionsAreDocumented: every view and setting of minidb's own is in docs/additions.md
 // with what it has, and nothing else does. Functions are compared in planner/builtin, which can
 // list them.
 func TestTheAdditionsAreDocumented(t *testing.T) {

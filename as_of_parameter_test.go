@@ -61,7 +61,7 @@ func TestMomentsInParameters(t *testing.T) {
 		require.Equal(t, "new", v, "the next statement reads the present")
 	}
 
-	// A statement that is prepared once reads each time where it is told to.
+	// A statement that is prepared once reads each time at the timestamp of its parameter.
 	var v string
 	for _, at := range []struct {
 		moment any

@@ -294,7 +294,7 @@ func TestObserversOutliveTheirProcess(t *testing.T) {
 				exec(t, db, q)
 			}
 		}
-		if round != 1 { // in between nobody serves it
+		if round != 1 { // in between no program runs it
 			require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "lengths", Table: "docs"},
 				wordCount))
 		}

@@ -81,7 +81,7 @@ func requireManyFiles(t *testing.T, db *minidb.DB) {
 	require.Greater(t, scalar[int64](t, db, "SELECT id::int8 FROM t WHERE v = 'new'"), int64(2000))
 }
 
-// TestSalvageWithoutTheListOfFiles damages what tells which files are live, in each way, and lets
+// TestSalvageWithoutTheListOfFiles damages the list of live files, in each way, and lets
 // files that were replaced lie about, all or some of them.
 func TestSalvageWithoutTheListOfFiles(t *testing.T) {
 	dir, old := manyFiles(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// TestTimestampsOfTransactions: SQL tells at which timestamp a statement reads and a transaction
-// was committed, and AS OF SYSTEM TIME reads exactly there.
+// TestTimestampsOfTransactions: SQL functions return at which timestamp a statement reads and a
+// transaction was committed, and AS OF SYSTEM TIME reads exactly there.
 func TestTimestampsOfTransactions(t *testing.T) {
 	ctx := context.Background()
 	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1))

@@ -14,8 +14,8 @@ import (
 )
 
 // TestOnlyCountsAreToldBeforeTheSync: a statement that waited for a row goes on once the commit
-// that it waited for is visible, and tells how many rows it changed. Rows, errors and the end of a
-// transaction without writes wait until that commit is durable (txn: I18).
+// that it waited for is visible, and returns how many rows it changed. Rows, errors and the end of
+// a transaction without writes wait until that commit is durable (txn: I18).
 func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 	for name, c := range map[string]struct {
 		waiting string // for the row

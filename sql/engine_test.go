@@ -24,7 +24,7 @@ func newEngine(t testing.TB) *sql.Engine {
 	return newEngineOn(t, memkv.New(memkv.Options{}), txn.Options{})
 }
 
-// newEngineOn returns an engine over a store that nobody else has; the store is closed with it.
+// newEngineOn returns an engine over a store of its own; the store is closed with it.
 func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
 	t.Helper()
 	t.Cleanup(func() { require.NoError(t, on.Close()) })

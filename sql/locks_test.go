@@ -133,7 +133,7 @@ func TestAnImplicitStatementStealsNoLockedRow(t *testing.T) {
 	})
 }
 
-// TestTheSecondInserterWaits until it is known who has the unique key.
+// TestTheSecondInserterWaits until it is known which of the two has the unique key.
 func TestTheSecondInserterWaits(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
 		for end, code := range map[string]string{"ROLLBACK": "", "COMMIT": sqlerr.UniqueViolation} {
@@ -248,9 +248,10 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 	}
 }
 
-// TestAnInsertAfterOneThatWasTakenBack: who inserts a row while another block has inserted one of
-// the same key, and that block deletes it again, commits as if it had never been: the entries of
-// the row, of indexes that are not unique too, leave no conflict. PostgreSQL 15 does the same.
+// TestAnInsertAfterOneThatWasTakenBack: a session inserts a row while another block has inserted
+// one of the same key, and that block deletes it again, commits as if it had never been: the
+// entries of the row, of indexes that are not unique too, leave no conflict. PostgreSQL 15 does the
+// same.
 func TestAnInsertAfterOneThatWasTakenBack(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")

@@ -199,8 +199,8 @@ func TestRefreshConcurrentlyWritesWhatDiffers(t *testing.T) {
 	}
 }
 
-// TestAViewIsAlwaysOneResultOfItsQuery, whoever moves amounts between the rows of its table, and
-// whoever refreshes it, in place or not: every reader at every level sees one result, by the rows
+// TestAViewIsAlwaysOneResultOfItsQuery, while other sessions move amounts between the rows of its
+// table, and refresh it, in place or not: every reader at every level sees one result, by the rows
 // and by each index.
 func TestAViewIsAlwaysOneResultOfItsQuery(t *testing.T) {
 	one := newEngine(t)

@@ -97,9 +97,10 @@ func TestABlockObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
 	})
 }
 
-// A second foreign key between two tables leaves the descriptor of the referenced one as it was.
-// Who removes its keys looks for references by the new one nevertheless, also if he has removed
-// keys by the old one alone; and if another change keeps the block from knowing it, he fails.
+// A second foreign key between two tables leaves the descriptor of the referenced one as it was. A
+// block that removes its keys looks for references by the new one nevertheless, also if it has
+// removed keys by the old one alone; and if another change keeps the block from knowing it, the
+// block fails.
 func TestABlockObeysASecondForeignKeyNewerThanItsSnapshot(t *testing.T) {
 	eachSnapshot(t, func(t *testing.T, n *newer) {
 		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; INSERT "+

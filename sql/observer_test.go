@@ -123,7 +123,7 @@ func TestEveryWayToWriteARowNotifiesItsObservers(t *testing.T) {
 	}
 }
 
-// What is undone notifies nobody.
+// What is undone leaves no notification.
 func TestWhatIsRolledBackNotifiesNobody(t *testing.T) {
 	on := memkv.New(memkv.Options{})
 	t.Cleanup(func() { require.NoError(t, on.Close()) })

@@ -24,8 +24,8 @@ const orphans = `SELECT (SELECT count(*) FROM c WHERE p IS NOT NULL AND
 
 // TestNoOrphans lets sessions attach rows to keys, and remove and change these keys, in each
 // isolation level, with and without row locks asked for, on stores of one process and of several.
-// No snapshot ever shows a row that refers to nothing. Deadlocks between processes are frequent here,
-// and are searched for after deadlock_timeout, so that is short.
+// No snapshot ever shows a row that refers to nothing. Deadlocks between processes are frequent
+// here, and are searched for after deadlock_timeout, so that is short.
 func TestNoOrphans(t *testing.T) {
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
 		for _, locks := range []string{"on", "off"} {
@@ -128,7 +128,8 @@ func randomStatement(r *rand.Rand) string {
 }
 
 // TestWhoComesSecond lets one session attach a row to a key and another remove the key, in the
-// orders in which only the rules of package ri tell them apart. After it, no row refers to nothing.
+// orders in which only the rules of package ri distinguish them. After it, no row refers to
+// nothing.
 func TestWhoComesSecond(t *testing.T) {
 	const attach, remove = "INSERT INTO c(p) VALUES (1)", "DELETE FROM p WHERE id = 1"
 	for name, tc := range map[string]struct {

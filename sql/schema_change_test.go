@@ -16,7 +16,7 @@ import (
 )
 
 // underWrites runs fn while four sessions write table t all the time, and returns the conflicts
-// that anybody had with a change of the schema.
+// that any of them had with a change of the schema.
 func underWrites(t *testing.T, e *sql.Engine, write string, fn func()) (out []string) {
 	var writers sync.WaitGroup
 	var stop atomic.Bool
@@ -59,7 +59,7 @@ func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {
 	}
 }
 
-// What changes nothing for those who write rows does not wait for a block that writes them, nor
+// What changes nothing for writers of rows does not wait for a block that writes them, nor
 // does it make the block fail.
 func TestConstraintsAreValidatedBesideWriters(t *testing.T) {
 	e := newEngine(t)
@@ -89,8 +89,8 @@ func TestConstraintsAreValidatedBesideWriters(t *testing.T) {
 		"'ref'"), "\nt\n")
 }
 
-// A constraint of the block's own is not known to others: adding it waits for those who write the
-// table, and what they wrote is looked at.
+// A constraint of the block's own is not known to other sessions: adding it waits for the writers
+// of the table, and tests the rows that they wrote.
 func TestAConstraintValidatedInItsOwnBlock(t *testing.T) {
 	e := newEngine(t)
 	a, b := newSession(t, e), newSession(t, e)
@@ -132,7 +132,7 @@ func TestASchemaThatChangedBeforeTheLock(t *testing.T) {
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v int)")
 	for i, begin := range []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN",
 		"BEGIN ISOLATION LEVEL SERIALIZABLE", ""} {
-		// whoever reads the catalog now has no snapshot of it
+		// a transaction that reads the catalog from now on has no earlier snapshot of it
 		mustQuery(t, a, fmt.Sprintf("CREATE TABLE none%d ()", i))
 		if begin != "" {
 			mustQuery(t, b, begin)

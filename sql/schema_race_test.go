@@ -111,8 +111,8 @@ func TestASnapshotDoesNotChangeTheSchemaBesideAnother(t *testing.T) {
 	fails(t, a, "COMMIT", sqlerr.SerializationFailure)
 }
 
-// Sessions change the schema all at once, in blocks and alone. Nobody meets a conflict, and
-// everybody sees all of it afterwards.
+// Sessions change the schema all at once, in blocks and alone. No session meets a conflict, and
+// each sees all of it afterwards.
 func TestManyChangeTheSchemaAtOnce(t *testing.T) {
 	e := newEngine(t)
 	var all sync.WaitGroup

@@ -22,7 +22,7 @@ func unserializable(t *testing.T, s *sql.Session, text, reason string) {
 const beginSerializable = "BEGIN ISOLATION LEVEL SERIALIZABLE; "
 
 // TestACommittedPivotRefusesItsReader: also when the reader stops before the end of its range,
-// which it notes when it stops. It is told at that statement, not at the next.
+// which it notes when it stops. That statement returns the error, not the next one.
 func TestACommittedPivotRefusesItsReader(t *testing.T) {
 	for _, query := range []string{
 		"SELECT * FROM t WHERE id = 1", "SELECT * FROM t ORDER BY id LIMIT 1",
@@ -70,7 +70,7 @@ func TestDeferrableWaits(t *testing.T) {
 			}
 		}
 	}
-	mustQuery(t, b, deferrable+"SELECT * FROM t; COMMIT") // nobody to wait for
+	mustQuery(t, b, deferrable+"SELECT * FROM t; COMMIT") // there is no transaction to wait for
 	mustQuery(t, a, beginSerializable+"UPDATE t SET n = 11 WHERE id = 1")
 	done := waits(deferrable + "SELECT n FROM t WHERE id = 1")
 	require.Contains(t, mustQuery(t, c, "SELECT pg_safe_snapshot_blocking_pids("+pid(a)+")"),
@@ -109,8 +109,8 @@ func TestADuplicateIsNoConflictOnASharedStore(t *testing.T) {
 	mustQuery(t, a, "ROLLBACK")
 }
 
-// TestASchemaIsNoRow: who knew a table before its schema changed is not failed for that; what the
-// change does to rows has its place in the order as any other write.
+// TestASchemaIsNoRow: a transaction that knew a table before its schema changed does not fail for
+// that; what the change does to rows has its place in the order as any other write.
 func TestASchemaIsNoRow(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, c, "ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0) NOT VALID; CREATE TABLE "+

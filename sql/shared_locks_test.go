@@ -70,7 +70,8 @@ func TestASavepointGivesBackLocksElsewhere(t *testing.T) {
 	mustQuery(t, a, "ROLLBACK")
 }
 
-// TestADeadlockOfTwoProcesses ends for one of them, which is told who and what the other was.
+// TestADeadlockOfTwoProcesses ends for one of them, whose error names the other one and its
+// statement.
 func TestADeadlockOfTwoProcesses(t *testing.T) {
 	a, b, watcher := sharedFixture(t)
 	for i, s := range []*sql.Session{a, b} {
@@ -94,7 +95,7 @@ Process \d+ of another server: UPDATE t SET n = n \+ 1 WHERE id = 2$`, se.Detail
 }
 
 // TestWhoInAnotherProcessIsWaitedFor: the views show its statement; its number is zero, as
-// PostgreSQL has it for whoever has none here.
+// PostgreSQL shows a holder that has no session there.
 func TestWhoInAnotherProcessIsWaitedFor(t *testing.T) {
 	a, b, watcher := sharedFixture(t)
 	mustQuery(t, a, "BEGIN")

@@ -37,7 +37,7 @@ func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
 	wait := blocked(t, b, c, "DELETE FROM t WHERE id = 2")
 	seen := func(query, want string) {
 		t.Helper()
-		// between two looks at the lock nobody is seen to wait
+		// between two looks at the lock no session is seen to wait
 		for !strings.Contains(mustQuery(t, c, query), want) {
 			runtime.Gosched()
 		}
@@ -68,7 +68,7 @@ func TestWhoWaitedInVainIsToldForWhat(t *testing.T) {
 	mustQuery(t, a, "ROLLBACK")
 }
 
-// TestAFailedBlockHoldsNoLockInTheStore: as in PostgreSQL, a block that has failed keeps nobody
+// TestAFailedBlockHoldsNoLockInTheStore: as in PostgreSQL, a block that has failed keeps no session
 // waiting until its client says ROLLBACK; but what was locked before a savepoint stays so, for
 // ROLLBACK TO goes on from there.
 func TestAFailedBlockHoldsNoLockInTheStore(t *testing.T) {

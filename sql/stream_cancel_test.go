@@ -59,7 +59,7 @@ var changes = map[string][]string{
 const changeAll = "UPDATE t SET v = repeat('new', 20), n = n + 100"
 
 // change lets a session change all rows, with the hook in the last statement, and returns what its
-// client was told at last.
+// client received at last.
 func (h *hookedStreams) change(t *testing.T, a *sql.Session, texts []string,
 	hook func(txn.CrashPoint)) (told string) {
 	last := len(texts) - 1
@@ -80,7 +80,7 @@ func (h *hookedStreams) change(t *testing.T, a *sql.Session, texts []string,
 	return codeOf(err)
 }
 
-// judge holds what is there to what the client was told, and looks for what was left behind.
+// judge holds what is there to what the client received, and looks for what was left behind.
 func (h *hookedStreams) judge(t *testing.T, a, other *sql.Session, told, what string) {
 	require.Equal(t, byte('I'), a.Status(), what)
 	require.True(t, h.store.RowLocks().Empty(), what)
@@ -167,8 +167,8 @@ func TestALargeCommitTimesOut(t *testing.T) {
 	require.Contains(t, seen, txn.AfterSecondaryBatch)
 }
 
-// TestALargeCommitIsCancelledAndItsAnswerIsLost: then nobody knows, and the client is not told that
-// the statement was cancelled.
+// TestALargeCommitIsCancelledAndItsAnswerIsLost: then the result is unknown, and the client does
+// not learn that the statement was cancelled.
 func TestALargeCommitIsCancelledAndItsAnswerIsLost(t *testing.T) {
 	for _, plan := range []kvtest.FaultPlan{
 		{Applied: false}, {Applied: true}, {Err: context.DeadlineExceeded}, {Applied: true,

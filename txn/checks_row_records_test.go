@@ -206,7 +206,7 @@ func deadlockElsewhereIsDetected(sc *scene) {
 		}()
 	}
 	of := map[*txn.Txn]error{}
-	for range 3 { // whoever is told first: a victim's locks are others' before its end is
+	for range 3 { // in either order: a victim's locks are others' before its end is
 		x := <-ends
 		of[x.tx] = x.err
 	}

@@ -287,7 +287,7 @@ func dropCosts(t *testing.T, rows int) (drop, passes kvtest.Counts, steps int64)
 	ctx := context.Background()
 	walk := kvtest.NewSteps(memkv.New(memkv.Options{}))
 	e := kvtest.NewRecord(walk)
-	// On a clock that stands still the oracle extends its range no more often on a slow machine.
+	// On a clock that does not move the oracle extends its range no more often on a slow machine.
 	now := time.Now().UnixMilli()
 	s, err := openTxn(ctx, e, txn.Options{Clock: func() int64 { return now }})
 	require.NoError(t, err)

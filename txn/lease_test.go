@@ -19,7 +19,7 @@ import (
 )
 
 // shop is an engine on which several processes, each with a store, work at one oracle. Its clock
-// stands until a test moves it, and nothing is renewed unless a test renews it.
+// moves only when a test moves it, and nothing is renewed unless a test renews it.
 type shop struct {
 	t      testing.TB
 	engine kv.Engine

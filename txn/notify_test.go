@@ -171,7 +171,7 @@ func TestASavepointBringsANotificationBack(t *testing.T) {
 	require.Equal(t, []string{"1:none:stamped"}, notified(t, s, "a"))
 }
 
-// TestACommitOfUnknownResultWakesObservers: it is there, perhaps, and nobody else tells.
+// TestACommitOfUnknownResultWakesObservers: it is there, perhaps, and nothing else would wake them.
 func TestACommitOfUnknownResultWakesObservers(t *testing.T) {
 	ctx := context.Background()
 	e := kvtest.NewFault(memkv.New(memkv.Options{}))

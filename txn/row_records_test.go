@@ -103,7 +103,7 @@ func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 		}}
 		waiter := sc.begin(sc.open(looks,
 			txn.Options{Oracle: here.Oracle(), Lease: time.Hour, LockWait: time.Hour}))
-		// Shorter than the first pause between two looks, so that the second look is the last one.
+		// Shorter than the first pause between two looks, so that the recheck is the last look.
 		waiter.SetLocking(txn.Locking{Writes: true, Timeout: 200 * time.Microsecond})
 		if err := waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false); !errors.Is(err,
 			rowlock.ErrTimeout) {

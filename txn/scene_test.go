@@ -166,7 +166,7 @@ func (sc *scene) commit(s *txn.Store, pairs ...string) *txn.Txn {
 	return tx
 }
 
-// get reads a key; "-" stands for an absent one.
+// get reads a key; "-" means that it is absent.
 func (sc *scene) get(tx *txn.Txn, key string) string {
 	v, err := tx.Get(sc.ctx, []byte(key))
 	sc.must(err, "get "+key)

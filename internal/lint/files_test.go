@@ -137,8 +137,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	})
 }
 
-// explained says that a method needs no comment: its type is not exported, everybody knows it, or
-// it is one line that says what it does.
+// explained reports that a method needs no comment: its type is not exported, its name is common,
+// or it is one line that says what it does.
 func explained(fset *token.FileSet, d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return false

@@ -115,7 +115,7 @@ func TestAnUpdateThatOnlyReadsSyncsForLazyOnes(t *testing.T) {
 }
 
 // TestARemovedDirectoryEndsTheEngineAndNotTheProcess removes the directory under an open store: the
-// next log cannot be made, which Pebble answers with a panic that nobody can recover from.
+// next log cannot be made, which Pebble answers with a panic that no caller can recover from.
 func TestARemovedDirectoryEndsTheEngineAndNotTheProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	e := open(t, dir, pebblekv.Options{Logger: slog.New(slog.DiscardHandler)})

@@ -36,7 +36,7 @@ func latchesAreSorted() error {
 	return nil
 }
 
-// latchesSurroundTheStep: nobody else can take a latch of the row while the step looks at it.
+// latchesSurroundTheStep: no other update can take a latch of the row while the step looks at it.
 func latchesSurroundTheStep() (err error) {
 	e, err := Open("", Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 	if err != nil {

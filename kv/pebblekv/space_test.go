@@ -53,7 +53,7 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestALogOnAFullDiskUsesTheReserve fills a disk of which the engine is told that it has room, as
+// TestALogOnAFullDiskUsesTheReserve fills a disk that reports to the engine that it has room, as
 // others may do it between two looks.
 func TestALogOnAFullDiskUsesTheReserve(t *testing.T) {
 	faults := testfs.NewFaultFS(testfs.NewCrashFS())

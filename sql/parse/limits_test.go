@@ -115,7 +115,7 @@ func TestTextOverTheLimitIsRefused(t *testing.T) {
 	require.Equal(t, sqlerr.ProgramLimitExceeded, e.Code)
 }
 
-// What stands side by side is not added up: lists, and the operands of AND and OR.
+// Depths side by side are not added up: lists, and the operands of AND and OR.
 func TestLongListsOfOperatorsParse(t *testing.T) {
 	rep := strings.Repeat
 	const n = 65_535

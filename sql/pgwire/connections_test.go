@@ -70,8 +70,8 @@ func (c *client) ended() {
 	}
 }
 
-// O6: clients that connect and stay silent lock nobody out. Each newcomer takes the place of the
-// oldest.
+// O6: clients that connect and stay silent keep no other client out. Each newcomer takes the place
+// of the oldest.
 func TestSilentConnectionsMakeRoom(t *testing.T) {
 	var log journal
 	s := start(t, sql.Options{MaxConnections: 3, Logger: log.logger()})
@@ -317,7 +317,7 @@ func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 				require.Contains(t, []string{"57P01", ""}, c.fatal())
 				return
 			}
-			for { // whoever reads on gets whole messages, and then the error
+			for { // a client that reads on gets whole messages, and then the error
 				m := c.receive()
 				if e, ok := m.(*pgproto3.ErrorResponse); ok {
 					require.Equal(t, "57014", e.Code)
@@ -330,8 +330,8 @@ func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 	}
 }
 
-// A session that is stuck outside of a statement, with answers that nobody reads, is terminated
-// too.
+// A session that is stuck outside of a statement, with answers that its client does not read, is
+// terminated too.
 func TestTerminateEndsASessionStuckInItsAnswers(t *testing.T) {
 	s := overPipes(t)
 	other := s.login(t, nil)
@@ -353,8 +353,8 @@ func TestTerminateEndsASessionStuckInItsAnswers(t *testing.T) {
 	<-done
 }
 
-// O14: a statement that does not end in the time of a shutdown is cancelled, and its client is told
-// why.
+// O14: a statement that does not end in the time of a shutdown is cancelled, and its client gets
+// an error with the reason.
 func TestShutdownTellsTheClientOfALongStatement(t *testing.T) {
 	s := overPipes(t)
 	busy, idle, stuck := s.login(t, nil), s.login(t, nil), s.login(t, nil)

@@ -229,7 +229,7 @@ func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
 				v *View) error {
 				return v.CreateRelation(f.ctx, f.simple("t"))
 			})
-			// The writers are bounded: a build meets a conflict as long as somebody writes.
+			// The writers are bounded: a build meets a conflict as long as rows are written.
 			var wg sync.WaitGroup
 			for g := range 4 {
 				wg.Go(func() {

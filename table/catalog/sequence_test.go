@@ -98,7 +98,7 @@ func TestARestartCanBeRolledBack(t *testing.T) {
 	require.NoError(t, tx.Rollback(f.ctx))
 	require.Equal(t, []int64{3}, f.draw(s, 1))
 
-	// A changed increment goes on where the sequence stands.
+	// A changed increment goes on from the sequence's position.
 	tx = f.begin()
 	next := s.Clone()
 	next.Sequence.Increment = 10

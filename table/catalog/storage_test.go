@@ -169,7 +169,7 @@ func TestATruncatedTableIsWrittenInItsNewPlace(t *testing.T) {
 	f.check()
 }
 
-// TestAWriterOfATruncatedTableFails: its row would lie where nobody looks any more.
+// TestAWriterOfATruncatedTableFails: its row would lie where no reader looks any more.
 func TestAWriterOfATruncatedTableFails(t *testing.T) {
 	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}} {
 		f := newFixture(t, memkv.New(memkv.Options{}), opts)

@@ -78,7 +78,7 @@ func open(fs *testfs.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.E
 }
 
 // run works until the workload is over or the process stops. What it says after it has stopped is
-// not heard by anybody; so that it can be closed, its writes succeed again.
+// not reported to any client; so that it can be closed, its writes succeed again.
 func (l *life) run(dice *rand.Rand, percent int) {
 	var once sync.Once
 	e, s, err := open(l.fs, l.opts, func(error) {

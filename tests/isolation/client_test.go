@@ -109,7 +109,7 @@ func (c *client) start(sql string) {
 }
 
 // settled waits until the statement has ended, or waits for a lock or a safe snapshot: then it
-// answers false. watcher is a session that nobody locks out.
+// answers false. watcher is a session that waits for no lock.
 func (c *client) settled(watcher *client) bool {
 	query := fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE wait_event_type IN ('Lock', "+
 		"'IPC') AND pid = %d", c.pc.PID())

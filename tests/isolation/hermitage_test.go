@@ -180,7 +180,7 @@ type player struct {
 	current string
 }
 
-// step moves the player on, and says whether it did.
+// step moves the player on, and reports whether it did.
 func (p *player) step(watcher *client) bool {
 	if p.current == "" {
 		if len(p.queue) == 0 || p.h.ended[p.n] != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// without lists the specs that are left out, with the reason. Whoever brings a feature takes its
-// specs off the list.
+// without lists the specs that are left out, with the reason. A change that brings a feature takes
+// its specs off the list.
 var without = map[string]string{
 	"deadlock-parallel":           "CREATE FUNCTION",
 	"insert-conflict-do-update-2": "indexes on expressions",

@@ -122,7 +122,7 @@ func (r *tester) complete(t *turn, launched bool) bool {
 	return true
 }
 
-// marked says whether a mark of the permutation holds the report back.
+// marked reports whether a mark of the permutation holds the report back.
 func (r *tester) marked(t *turn) bool {
 	r.flush()
 	for _, a := range t.after {

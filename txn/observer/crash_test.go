@@ -136,7 +136,7 @@ type world struct {
 	s          *txn.Store
 	fs         *testfs.CrashFS
 	taken      map[string]int
-	quiet      bool // nothing fails, and nobody dies
+	quiet      bool // nothing fails, and no process dies
 
 	mu      sync.Mutex
 	dice    *rand.Rand
@@ -519,7 +519,7 @@ func (w *world) records() (keys []string) {
 		}
 		err = errors.Join(it.Err(), it.Close(), tx.Rollback(ctx))
 		if errors.Is(err, txn.ErrAbandoned) {
-			continue // somebody died who settled a lock for the scan
+			continue // the process died that settled a lock for the scan
 		}
 		require.NoError(w.t, err)
 		return keys

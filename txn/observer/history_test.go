@@ -138,8 +138,8 @@ func (h *history) at(key string, ts tso.Timestamp) string {
 // check holds that every committed change of the observer's rows is in exactly one run's (previous,
 // at], that each run was given the row as it was at both, and that nothing is left but the
 // acknowledgements of the rows that are there. since is the commit_ts of the observer; rows that
-// were gone by then do not concern it. cause returns the run that has made a change, or what stands
-// for it, if that is known.
+// were gone by then do not concern it. cause returns origin and generation of a change, if
+// they are known.
 func (h *history) check(o *observer.Target, since tso.Timestamp, cause cause) {
 	require.Empty(h.t, h.notes, "%s: notifications", h.what)
 	state := map[string]string{}

@@ -95,7 +95,7 @@ func (st *stage) backfill() {
 	require.NoError(st.t, tx.Commit(ctx))
 }
 
-// load writes rows that notify nobody.
+// load writes rows without notifications.
 func (st *stage) load(n int) {
 	tx, err := st.s.Begin(ctx, txn.BeginOptions{})
 	require.NoError(st.t, err)
@@ -156,7 +156,7 @@ func TestTheOldImageIsOfTheFirstChange(t *testing.T) {
 }
 
 // TestWhatIsAcknowledgedIsNotPending: a notification that is left is no change, and neither is a
-// write of the row that notified nobody: it was of other columns (observer I1).
+// write of the row without a notification: it was of other columns (observer I1).
 func TestWhatIsAcknowledgedIsNotPending(t *testing.T) {
 	st := newStage(t)
 	st.change("a/1", "one")
@@ -406,9 +406,9 @@ func TestABackfillBesideWriters(t *testing.T) {
 	require.Equal(t, 20+1, st.state(), "acknowledgements of the rows that are there")
 }
 
-// TestAnInsertBesideARegistration: the writer began before the observer was there, and notifies
-// nobody. It validates what it knows of observers, so it does not commit after the registration,
-// and what commits before is in the backfill.
+// TestAnInsertBesideARegistration: the writer began before the observer was there, and leaves no
+// notification. It validates what it knows of observers, so it does not commit after the
+// registration, and what commits before is in the backfill.
 func TestAnInsertBesideARegistration(t *testing.T) {
 	st := newStage(t)
 	insert := func(key string) *txn.Txn {

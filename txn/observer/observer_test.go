@@ -230,7 +230,7 @@ func TestChangesCollapseIntoOneRun(t *testing.T) {
 	p.Stop()
 	require.Equal(t, []string{"a/1 none>three", "a/2 none>none"}, x.log())
 	require.EqualValues(t, 2, p.Stats().Runs)
-	x.change("a/1", "four") // nobody serves it
+	x.change("a/1", "four") // no pool serves it
 	p = x.start()
 	x.settle(p, 0)
 	p.Stop()

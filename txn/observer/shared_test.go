@@ -40,7 +40,7 @@ type colony struct {
 	t      *testing.T
 	rng    *rand.Rand
 	engine kv.Engine
-	clock  atomic.Int64 // stands until a test moves it
+	clock  atomic.Int64 // moves only when a test moves it
 	oracle *tso.Oracle
 	all    []*process
 	stores []*txn.Store
