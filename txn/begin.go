@@ -37,8 +37,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		if t.node != nil {
 			t.node.Started(t.reg.startTS)
 		}
-		t.readTS = t.reg.startTS
-		t.shared = s.peers.NewRowLocks(t.reg.startTS)
+		t.started()
 		return t, nil
 	}
 	now, err := s.source.Next(ctx)
@@ -51,9 +50,15 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if err := s.joinPast(ctx, &t.reg, opts.StartTS); err != nil {
 		return nil, err
 	}
-	t.readTS = t.reg.startTS
-	t.shared = s.peers.NewRowLocks(t.reg.startTS)
+	t.started()
 	return t, nil
+}
+
+// started is called once start_ts is drawn.
+func (t *Txn) started() {
+	t.readTS = t.reg.startTS
+	t.waiter.Waits, t.waiter.StartTS = t.s.waits, t.reg.startTS
+	t.shared = t.s.peers.NewRowLocks(t.reg.startTS)
 }
 
 // beginSafe begins transactions until one has a safe snapshot, waiting each time for the writers

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/lockwait"
 )
 
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
@@ -58,7 +59,8 @@ func (t *Txn) commit(ctx context.Context) error {
 		return kv.NotApplied(err)
 	}
 	if len(muts) == 0 {
-		return errors.Join(c.validateLocked(ctx, &backoff{}), t.prepare(), t.AwaitDurable(ctx))
+		return errors.Join(c.validateLocked(ctx, &lockwait.Backoff{}), t.prepare(),
+			t.AwaitDurable(ctx))
 	}
 	c.validate = append(c.validate, t.validated...)
 	if t.reads != nil {

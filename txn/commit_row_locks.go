@@ -36,7 +36,7 @@ func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
 		return nil
 	}
 	for i := range muts {
-		if c.s.rowLocks.Contested(c.t.locking.Owner, muts[i].Key, modeOf(&muts[i])) {
+		if c.s.rowLocks.Contested(c.t.waiter.Owner, muts[i].Key, modeOf(&muts[i])) {
 			return &rowLockedError{key: muts[i].Key}
 		}
 	}
@@ -54,16 +54,16 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 	for i := range c.muts {
 		m := &c.muts[i]
 		mode := modeOf(m)
-		if !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
+		if !c.s.rowLocks.Contested(c.t.waiter.Owner, m.Key, mode) {
 			continue
 		}
 		err := c.waiting(func() error {
 			if c.t.shared != nil {
-				_, err := c.t.shared.Lock(ctx, c.t.sharedRequest(m.Key, mode))
+				_, err := c.t.shared.Lock(ctx, c.t.waiter.Request(m.Key, mode, c.t.readTS))
 				return err
 			}
-			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key,
-				rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
+			_, err := c.s.rowLocks.Lock(ctx, c.t.waiter.MakeOwner(), m.Key,
+				rowlock.Request{Mode: mode, Timeout: c.t.waiter.Timeout})
 			return err
 		})
 		if err != nil {
@@ -81,7 +81,7 @@ func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation,
 	for i := range muts {
 		if m := &muts[i]; bytes.Equal(m.Key, held.Key) {
 			return c.waiting(func() error {
-				q := c.t.sharedRequest(m.Key, modeOf(m))
+				q := c.t.waiter.Request(m.Key, modeOf(m), c.t.readTS)
 				q.Again = true
 				_, err := c.t.shared.Lock(ctx, q)
 				return err

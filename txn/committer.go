@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -171,12 +172,12 @@ func rowsOf(muts []mvcc.Mutation) [][]byte {
 // conflict; only if it fails can this commit go on. holding reports that the transaction has locks
 // of its own: then it waits only for younger transactions than itself, so that no two wait for each
 // other.
-func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff,
+func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *lockwait.Backoff,
 	holding bool) error {
 	if bo.Limit == 0 {
 		bo.Limit = c.s.opts.LockWait
-		if c.t.locking.Timeout > 0 {
-			bo.Limit = min(bo.Limit, c.t.locking.Timeout)
+		if c.t.waiter.Timeout > 0 {
+			bo.Limit = min(bo.Limit, c.t.waiter.Timeout)
 		}
 	}
 	out, err := c.s.resolver.Settle(ctx, locked, 0)
@@ -188,12 +189,12 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 			ConflictTS: locked.Lock.StartTS}
 	}
 	return c.waiting(func() error {
-		more, err := c.t.awaitLock(ctx, locked, bo)
+		more, err := c.t.waiter.Await(ctx, locked, bo)
 		switch {
 		case err != nil || more:
 			return err
-		case c.t.locking.Timeout > 0 && bo.Spent >= c.t.locking.Timeout:
-			return &rowlock.TimeoutError{Wait: c.t.waitFor(locked, rowlock.NoKeyUpdate)}
+		case c.t.waiter.Timeout > 0 && bo.Spent >= c.t.waiter.Timeout:
+			return &rowlock.TimeoutError{Wait: c.t.waiter.For(locked, rowlock.NoKeyUpdate)}
 		}
 		return locked
 	})

@@ -19,7 +19,7 @@
 //   - A transaction that outgrows its buffer streams it out (stream.go, streaming.go).
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
-//     checked by package ssi (serial.go). Waits for locks end all deadlocks (waiting.go).
+//     checked by package ssi (serial.go). No deadlock lasts (package lockwait).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
 //   - What the memory of a process says of its own store, so that it need not be read there, is
 //     package hints: commits in flight, lock holders, snapshots of the engine and more.
@@ -74,7 +74,7 @@
 //	I14 a snapshot left by another transaction hides no commit              package hints
 //	I15 every step may come twice and late; the protocol is chosen once     commit.go
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
-//	I17 no deadlock lasts                                                   waiting.go
+//	I17 no deadlock lasts                                                   package lockwait
 //	I18 no client learns what rests on a commit that is not durable         early.go
 //	I20 a shared safepoint is in the store before anything is dropped       package shared
 //	I21 a coordinator's own locks are as it wrote them, until touched       package hints

@@ -51,7 +51,7 @@ func (t *Txn) AwaitDurable(ctx context.Context) error {
 // shown is called when the engine shows the batch of a one-phase commit.
 func (c *committer) shown(p *hints.Pending) {
 	p.Visible.Store(true)
-	o := c.t.locking.Owner
+	o := c.t.waiter.Owner
 	if o == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (t *Txn) awaitKey(ctx context.Context, key []byte) error {
 		switch {
 		case p == nil:
 			return nil
-		case t.locking.Early && p.Visible.Load():
+		case t.early && p.Visible.Load():
 			t.depend(p, key)
 			continue
 		}

@@ -29,7 +29,7 @@ func (t *Txn) Unlock() {
 			t.stream.failed = ErrTxnDone
 		}
 	}
-	if o := t.locking.Owner; o != nil {
+	if o := t.waiter.Owner; o != nil {
 		t.shared.ReleaseTo(0, nil)
 		o.ReleaseTo(0)
 	}
@@ -57,7 +57,7 @@ func (t *Txn) finish() {
 
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
-	if o := t.locking.Owner; o != nil {
+	if o := t.waiter.Owner; o != nil {
 		t.shared.ReleaseTo(0, t.hasWritten)
 		o.ReleaseTo(0)
 		o.SetTransaction(0)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
@@ -222,7 +223,7 @@ func (it *Iterator) compare() int {
 // advance moves the scanner, settling locks on its way.
 func (it *Iterator) advance() {
 	it.scTaken = false
-	var bo backoff
+	var bo lockwait.Backoff
 	for {
 		if it.scOK = it.sc.Next(); it.scOK {
 			if !it.noLocks {

@@ -1,24 +1,23 @@
 package txn
 
-import (
-	"github.com/minidb/minidb/txn/rowlock"
-	"github.com/minidb/minidb/txn/shared"
-)
+import "github.com/minidb/minidb/txn/wait"
+
+// LockWait is a transaction of this Store that waits for a lock in the store.
+type LockWait = wait.LockWait
+
+// LockWaits lists the transactions that wait for locks in the store, in no order.
+func (s *Store) LockWaits() []LockWait { return s.waits.List() }
 
 // SetLocking chooses how the transaction locks from now on.
 func (t *Txn) SetLocking(l Locking) {
-	if l.Owner == nil {
-		l.Owner = t.locking.Owner
-	}
-	t.locking = l
+	t.waiter.Timeout, t.locksWrites, t.rereads, t.early = l.Timeout, l.Writes, l.Rereads, l.Early
 	if l.Owner != nil {
-		l.Owner.SetTransaction(uint64(t.reg.startTS))
-		l.Owner.SetStatement(t.statement)
+		t.waiter.SetOwner(l.Owner)
 	}
 }
 
 // LocksWrites reports whether keys are to be locked before they are written.
-func (t *Txn) LocksWrites() bool { return t.locking.Writes }
+func (t *Txn) LocksWrites() bool { return t.locksWrites }
 
 // LocksBind reports whether row locks bind every writer of the store for as long as the transaction
 // lasts. Where other processes write too they do so no longer than the lease of the owner's
@@ -27,18 +26,4 @@ func (t *Txn) LocksBind() bool { return t.s.alone }
 
 // Rereads reports whether a key that was written since the read timestamp is no conflict
 // (Locking.Rereads).
-func (t *Txn) Rereads() bool { return t.locking.Rereads }
-
-func (t *Txn) owner() *rowlock.Owner {
-	if t.locking.Owner == nil {
-		t.locking.Owner = t.s.rowLocks.NewOwner(0)
-		t.locking.Owner.SetTransaction(uint64(t.reg.startTS))
-		t.locking.Owner.SetStatement(t.statement)
-	}
-	return t.locking.Owner
-}
-
-func (t *Txn) sharedRequest(key []byte, mode rowlock.Mode) *shared.Request {
-	t.owner()
-	return &shared.Request{Waiter: t.waiter(), Key: key, Mode: mode, ReadTS: t.readTS}
-}
+func (t *Txn) Rereads() bool { return t.rereads }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
@@ -16,7 +17,7 @@ import (
 // so the table is what keeps readers from missing the commit (txn: I2).
 func (c *committer) onePhase(ctx context.Context) error {
 	rows := c.validatedRows(rowsOf(c.muts))
-	var bo backoff
+	var bo lockwait.Backoff
 	for {
 		if err := c.s.at(BeforeOnePhase); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/secondaries"
@@ -52,6 +53,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	if err := s.beginSession(ctx); err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
+	s.waits = lockwait.New(lockwait.Options{
+		RowLocks: &s.rowLocks, Peers: s.peers, LockWait: s.opts.LockWait, Closing: s.closing.ch,
+	})
 	found, err := s.load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)

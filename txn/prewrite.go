@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/wait"
 )
@@ -29,7 +30,7 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	if len(lanes) == 1 || c.s.opts.CrashPoint != nil {
 		return c.prewriteInTurn(ctx, batches)
 	}
-	c.t.owner() // the goroutines below would all make one
+	c.t.waiter.MakeOwner() // the goroutines below would all make one
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -72,7 +73,7 @@ func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
 
 // prewrite locks the keys of a batch, settling the locks in its way or waiting for them.
 func (c *committer) prewrite(ctx context.Context, b *batch) error {
-	var bo backoff
+	var bo lockwait.Backoff
 	attempts := 0
 	for {
 		ttl, err := c.ttl(ctx)
@@ -85,7 +86,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		}
 		p := mvcc.PrewriteParams{
 			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
-			Owner: owner, Client: c.t.client(), Statement: mvcc.CutStatement(c.t.wrote),
+			Owner: owner, Client: c.t.waiter.Client(), Statement: mvcc.CutStatement(c.t.wrote),
 		}
 		c.t.liveness.SetClient(p.Client, p.Statement)
 		unknown, err := c.tryPrewrite(ctx, b, p)

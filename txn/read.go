@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -98,7 +99,7 @@ func (t *Txn) Thaw() { t.buf.thaw() }
 
 // read returns the committed value of key at start_ts.
 func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
-	var bo backoff
+	var bo lockwait.Backoff
 	for {
 		v, err := t.openFor(key)
 		if err != nil {
@@ -148,12 +149,13 @@ func (t *Txn) awaitPending(ctx context.Context, concerns func(*hints.Pending) bo
 
 // settle settles the lock that stopped a read, or waits for it. It returns nil when the read should
 // be tried again.
-func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
+func (t *Txn) settle(ctx context.Context, err error, bo *lockwait.Backoff) error {
 	return t.settleAhead(ctx, err, bo, false)
 }
 
 // settleAhead is settle for a scan, which may go backwards.
-func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse bool) error {
+func (t *Txn) settleAhead(ctx context.Context, err error, bo *lockwait.Backoff,
+	reverse bool) error {
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		return err
@@ -175,7 +177,7 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 		t.ignored[locked.Lock.StartTS] = struct{}{}
 		return nil
 	case out == resolve.Alive:
-		more, err := t.awaitLock(ctx, locked, bo)
+		more, err := t.waiter.Await(ctx, locked, bo)
 		if err != nil {
 			return err
 		}

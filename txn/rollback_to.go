@@ -10,8 +10,8 @@ import (
 // Savepoint marks the present state of the buffered writes.
 func (t *Txn) Savepoint() Savepoint {
 	sp := Savepoint{at: t.buf.savepoints.add()}
-	if t.locking.Owner != nil {
-		sp.locks = t.locking.Owner.Mark()
+	if t.waiter.Owner != nil {
+		sp.locks = t.waiter.Owner.Mark()
 	}
 	sp.records = t.shared.Mark()
 	return sp
@@ -25,9 +25,9 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	}
 	t.buf.thaw()
 	t.undo(sp)
-	if t.locking.Owner != nil {
+	if t.waiter.Owner != nil {
 		t.shared.ReleaseTo(sp.records, nil)
-		t.locking.Owner.ReleaseTo(sp.locks)
+		t.waiter.Owner.ReleaseTo(sp.locks)
 	}
 }
 

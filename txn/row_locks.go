@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -54,8 +55,8 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	if t.shared != nil {
 		return t.lockShared(ctx, key, mode, noWait, current)
 	}
-	for wait := (holderWait{lets: true}); ; {
-		before := t.owner().Mark()
+	for wait := (rowWait{lets: true}); ; {
+		before := t.waiter.MakeOwner().Mark()
 		out, err := t.lockInMemory(ctx, key, mode, noWait, &wait)
 		if err != nil || out == rowlock.Held {
 			// held before: it was checked then, and no other transaction could write it since
@@ -65,12 +66,12 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 		if err == nil {
 			return v, nil
 		}
-		t.owner().ReleaseTo(before)
+		t.waiter.MakeOwner().ReleaseTo(before)
 		var away *streamedAwayError
 		if !errors.As(err, &away) {
 			return v, err
 		}
-		if err := t.awaitHolder(ctx, away.LockedError, mode, &wait); err != nil {
+		if err := t.waiter.AwaitHolder(ctx, away.LockedError, mode, &wait.HolderWait); err != nil {
 			return v, err
 		}
 	}
@@ -79,9 +80,9 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 // lockShared is lockKey on a store that several processes write to.
 func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait,
 	current bool) (mvcc.Version, error) {
-	q := t.sharedRequest(key, mode)
+	q := t.waiter.Request(key, mode, t.readTS)
 	q.NoWait = noWait
-	if current && !t.locking.Rereads {
+	if current && !t.rereads {
 		q.Stale = func(v mvcc.Version) error {
 			if !changed(v, mode) {
 				return nil
@@ -97,27 +98,33 @@ func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noW
 // wait for that lock, and so give the row lock back in a moment. It does not for Update, because a
 // key share lock that was there before the write lasts.
 func (t *Txn) lockInMemory(
-	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait,
+	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *rowWait,
 ) (rowlock.Outcome, error) {
-	req := rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout}
+	req := rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.waiter.Timeout}
 	began := time.Time{}
 	if req.Timeout > 0 {
-		began, req.Timeout = time.Now(), max(1, req.Timeout-wait.before)
+		began, req.Timeout = time.Now(), max(1, req.Timeout-wait.Before)
 	}
-	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, req)
+	out, err := t.s.rowLocks.Lock(ctx, t.waiter.MakeOwner(), key, req)
 	if err == rowlock.ErrNotAvailable && t.stream != nil && mode < rowlock.Update {
 		switch w, ownErr := t.streamed(ctx, key); {
 		case ownErr != nil:
 			return out, ownErr
 		case w.kind != 0:
 			req.NoWait = false
-			out, err = t.s.rowLocks.Lock(ctx, t.owner(), key, req)
+			out, err = t.s.rowLocks.Lock(ctx, t.waiter.MakeOwner(), key, req)
 		}
 	}
 	if req.Timeout > 0 {
-		wait.before += time.Since(began)
+		wait.Before += time.Since(began)
 	}
 	return out, err
+}
+
+// rowWait is the wait of one request for a row lock.
+type rowWait struct {
+	lockwait.HolderWait
+	lets bool // the row lock in memory can be given back meanwhile (streamedAwayError)
 }
 
 // streamedAwayError is the *LockedError of a transaction that streams: its lock in the store may be
@@ -132,7 +139,7 @@ func (e *streamedAwayError) Unwrap() error { return e.LockedError }
 // row to exist, and lets changes pass. Where a change is a conflict, it is returned before the lock
 // is waited for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
-	if !t.locking.Rereads && !t.done && t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
+	if !t.rereads && !t.done && t.s.rowLocks.Contested(t.waiter.Owner, key, mode) {
 		v, err := t.newest(ctx, key, mode, noWait)
 		if err == nil && changed(v, mode) {
 			err = t.Stale(key, v)
@@ -156,7 +163,7 @@ func changed(v mvcc.Version, mode rowlock.Mode) bool {
 
 // Stale returns the error for a key that another transaction wrote after the read timestamp.
 func (t *Txn) Stale(key []byte, v mvcc.Version) error {
-	if t.locking.Rereads {
+	if t.rereads {
 		return &StaleError{Key: append([]byte(nil), key...), CommitTS: v.CommitTS}
 	}
 	return &WriteConflictError{Key: append([]byte(nil), key...), StartTS: t.reg.startTS,
@@ -166,7 +173,7 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 // newest is look for a transaction that does not hold the row lock.
 func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version,
 	error) {
-	return t.look(ctx, key, mode, noWait, &holderWait{})
+	return t.look(ctx, key, mode, noWait, &rowWait{})
 }
 
 // look returns the newest write of the key after the read timestamp. On an engine of this process's
@@ -174,7 +181,7 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 // store is waited for like a row lock, under the same bounds. With wait.lets the error may be
 // *streamedAwayError, and the caller waits.
 func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool,
-	wait *holderWait) (mvcc.Version, error) {
+	wait *rowWait) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.alone {
 		if err := t.awaitKey(ctx, key); err != nil {
@@ -214,7 +221,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if wait.lets && t.s.memory.LockHolders.Streaming(locked.Lock.StartTS) {
 			return v, &streamedAwayError{locked}
 		}
-		if err := t.awaitHolder(ctx, locked, mode, wait); err != nil {
+		if err := t.waiter.AwaitHolder(ctx, locked, mode, &wait.HolderWait); err != nil {
 			return v, err
 		}
 	}
@@ -232,7 +239,7 @@ func (t *Txn) unlocked(key []byte) bool {
 
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
 func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
-	if t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
+	if t.s.rowLocks.Contested(t.waiter.Owner, key, mode) {
 		return true, nil
 	}
 	if t.shared != nil {

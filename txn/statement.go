@@ -9,9 +9,9 @@ import (
 // lock has the text of the last statement that wrote, cut to mvcc.StatementMax bytes, for clients
 // that wait for it; row locks have that of the statement that took them.
 func (t *Txn) SetStatement(ctx context.Context, text string) {
-	t.statement, t.statementCtx = text, ctx
-	if t.locking.Owner != nil {
-		t.locking.Owner.SetStatement(text)
+	t.waiter.Statement, t.statementCtx = text, ctx
+	if t.waiter.Owner != nil {
+		t.waiter.Owner.SetStatement(text)
 	}
 }
 
@@ -30,13 +30,4 @@ func (t *Txn) readContext() context.Context {
 		return context.WithoutCancel(t.ctx)
 	}
 	return t.ctx
-}
-
-// client is the number that the layers above gave to the session that runs the transaction; zero
-// means that there is none.
-func (t *Txn) client() uint64 {
-	if o := t.locking.Owner; o != nil {
-		return uint64(o.ID())
-	}
-	return 0
 }

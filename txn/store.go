@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/secondaries"
@@ -122,7 +123,7 @@ type Store struct {
 	memory   hints.Hints   // what memory knows of the store, as long as that is so
 	session  uint64        // its id, when no other process writes
 	peers    *shared.Peers // nil when no other process writes
-	waits    lockWaits
+	waits    *lockwait.Waits
 	rowLocks rowlock.Table
 	serial   ssi.Graph // of the serializable transactions
 

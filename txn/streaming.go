@@ -128,7 +128,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 // has many: their locks in the store exclude all others until the transaction ends, whatever it
 // undoes. On a store that others share row locks have records, which are counted and kept.
 func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
-	o := t.locking.Owner
+	o := t.waiter.Owner
 	if o == nil || t.shared != nil || o.Locks() <= t.s.opts.RowLocks {
 		return
 	}

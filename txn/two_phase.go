@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/wait"
@@ -51,7 +52,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 // reader of the primary has pushed commit_ts meanwhile, all begins anew, and the second time
 // readers wait until it is over.
 func (c *committer) decide(ctx context.Context) error {
-	var bo backoff
+	var bo lockwait.Backoff
 	for {
 		if c.reads != nil {
 			var err error

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -47,8 +48,12 @@ type Txn struct {
 	commitTS tso.Timestamp
 	replaced hints.Replaced // by its writes, for the collector
 
-	readTS    tso.Timestamp // start_ts until Advance
-	locking   Locking
+	readTS tso.Timestamp // start_ts until Advance
+	// waiter is the transaction to those that wait for its locks, and for whose locks it waits.
+	waiter lockwait.Waiter
+	// how it locks (Locking)
+	locksWrites, rereads, early bool
+
 	shared    *shared.RowLocks // in a store that others write to, and else nil
 	node      *ssi.Node        // of a serializable transaction, on an engine of this process's own
 	refused   error            // the error of an iterator that was closed early
@@ -60,11 +65,10 @@ type Txn struct {
 	validatedAt map[string]int
 	stream      *stream // of a transaction that outgrew Options.StreamBytes
 	// liveness is set once it has locks in the store, on an engine of this process's own.
-	liveness  *hints.Liveness
-	statement string // what it runs
-	wrote     string // the last statement that wrote
-	onStream  func(Streamed)
-	ctx       context.Context // of the last read, or of Begin
+	liveness *hints.Liveness
+	wrote    string // the last statement that wrote
+	onStream func(Streamed)
+	ctx      context.Context // of the last read, or of Begin
 	// statementCtx is that of the statement, if it is known: writes have no context of their own.
 	statementCtx context.Context
 	snapshot     *hints.Snapshot

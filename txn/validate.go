@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -73,7 +74,7 @@ var errRedraw = errors.New("commit_ts is drawn anew")
 // is settled or waited for: like one that stops a prewrite, or, when nothing was prewritten, like
 // one that stops a commit in one phase. All spans are checked in one snapshot, unless there was
 // such a wait.
-func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
+func (c *committer) validateLocked(ctx context.Context, bo *lockwait.Backoff) error {
 	all := append(make([]validation, 0, len(c.validate)+len(c.reads)), c.validate...)
 	for _, span := range c.reads {
 		all = append(all, validation{span: span, since: c.startTS, read: true})

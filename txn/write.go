@@ -100,7 +100,7 @@ func (t *Txn) writable() error {
 	case t.footprint() > t.s.opts.MaxTxnBytes:
 		return ErrTooLarge
 	}
-	t.wrote = t.statement
+	t.wrote = t.waiter.Statement
 	if !t.reg.wrote.Load() {
 		t.reg.wrote.Store(true)
 	}
@@ -114,7 +114,7 @@ const rowLockBytes = 256
 // footprint is about how much memory the transaction takes: its writes and its row locks.
 func (t *Txn) footprint() int {
 	n := t.buf.held()
-	if o := t.locking.Owner; o != nil {
+	if o := t.waiter.Owner; o != nil {
 		n += rowLockBytes * o.Locks()
 	}
 	return n

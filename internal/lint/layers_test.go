@@ -72,9 +72,10 @@ var allowedImports = map[string][]string{
 	"txn/resolve":       {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	"txn/secondaries":   {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	// the door: not txn
-	"txn/shared":  {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
-	"table/types": {"internal/sqlerr"},
-	"table/codec": {"kv", "table/types", "internal/sqlerr"},
+	"txn/shared":   {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
+	"txn/lockwait": {"txn/mvcc", "txn/tso", "txn/rowlock", "txn/wait", "txn/shared"},
+	"table/types":  {"internal/sqlerr"},
+	"table/codec":  {"kv", "table/types", "internal/sqlerr"},
 	// plans from schema and statistics, no store
 	"planner": {"planner", "table", "internal/lru", "internal/sqlerr", "internal/sqlname",
 		"internal/memory"},
