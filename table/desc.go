@@ -179,6 +179,20 @@ type View struct {
 	SearchPath []string
 	// Unpopulated: the materialized view has no rows yet, and may not be read before REFRESH.
 	Unpopulated bool `json:",omitempty"`
+	// Incremental is set for a materialized view that follows its tables by itself.
+	Incremental *Incremental `json:",omitempty"`
+}
+
+// Incremental is what a materialized view that follows its tables is made of, beside its rows. How
+// far it has followed them is its state ([ViewState]).
+type Incremental struct {
+	Uses []Use
+}
+
+// Use is a relation whose changes a view follows: a table, or another incremental view.
+type Use struct {
+	Relation ID
+	Columns  []ColumnID `json:",omitempty"` // those that count, in ascending order; nil: all
 }
 
 // Sequence is the definition of a sequence; its state lives under a key of its own.
@@ -260,6 +274,7 @@ func (d *Desc) Clone() *Desc {
 		v := *d.View
 		v.DependsOn, v.DependsOnKeys = slices.Clone(v.DependsOn), slices.Clone(v.DependsOnKeys)
 		v.SearchPath = slices.Clone(v.SearchPath)
+		v.Incremental = v.Incremental.clone()
 		c.View = &v
 	}
 	if d.Sequence != nil {
@@ -268,6 +283,26 @@ func (d *Desc) Clone() *Desc {
 	}
 	return &c
 }
+
+// Follows reports whether the view uses a relation.
+func (i *Incremental) Follows(id ID) bool {
+	return slices.ContainsFunc(i.Uses, func(u Use) bool { return u.Relation == id })
+}
+
+func (i *Incremental) clone() *Incremental {
+	if i == nil {
+		return nil
+	}
+	c := *i
+	c.Uses = slices.Clone(i.Uses)
+	for j := range c.Uses {
+		c.Uses[j].Columns = slices.Clone(c.Uses[j].Columns)
+	}
+	return &c
+}
+
+// Incremental reports whether the relation is a materialized view that follows its tables.
+func (d *Desc) Incremental() bool { return d.View != nil && d.View.Incremental != nil }
 
 // Storage returns the storage ID of the rows and index entries.
 func (d *Desc) Storage() StorageID {

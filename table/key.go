@@ -15,6 +15,7 @@ const (
 	PrefixTable    = 't' // rows and index entries
 	PrefixStats    = 'a' // what ANALYZE found: package stats
 	PrefixObserver = 'o' // what observers keep: package txn/observer
+	PrefixView     = 'v' // states of incremental views
 )
 
 // What follows PrefixCatalog in DescKey and WritersKey.

@@ -19,8 +19,19 @@ type Observer struct {
 	// Columns are the observed ones, in ascending order; nil means all, those added later too. A
 	// new row, a row that is gone and a new primary key are changes whatever is observed.
 	Columns []ColumnID `json:",omitempty"`
+	// Views: the observer stands for all incremental views that use the table. It has no name, and
+	// keeps nothing: each view has a state ([ViewState]).
+	Views bool `json:",omitempty"`
 	// Backfill: the observer also gets the rows that were there before this version of it.
 	Backfill bool `json:",omitempty"`
+}
+
+// Title is what the observer is called where it is listed.
+func (o *Observer) Title() string {
+	if o.Views {
+		return "incremental views"
+	}
+	return o.Name
 }
 
 // Observer returns the observer of the table with the ID, or nil.
@@ -30,7 +41,12 @@ func (d *Desc) Observer(id ID) *Observer {
 
 // ObserverByName returns the observer of the table of that name, or nil.
 func (d *Desc) ObserverByName(name string) *Observer {
-	return d.findObserver(func(o *Observer) bool { return o.Name == name })
+	return d.findObserver(func(o *Observer) bool { return !o.Views && o.Name == name })
+}
+
+// ViewObserver returns the observer of the table that stands for incremental views, or nil.
+func (d *Desc) ViewObserver() *Observer {
+	return d.findObserver(func(o *Observer) bool { return o.Views })
 }
 
 func (d *Desc) findObserver(is func(*Observer) bool) *Observer {

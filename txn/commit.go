@@ -22,11 +22,11 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	defer t.finish()
 	t.dropSnapshot()
-	err := t.commit(ctx)
-	t.committed(err)
-	if err == nil || errors.Is(err, ErrAmbiguous) {
-		t.wakeObservers()
-	}
+	err := t.commitNotifying(func() error {
+		err := t.commit(ctx)
+		t.committed(err)
+		return err
+	})
 	if errors.Is(err, ErrAbandoned) {
 		t.shared.Forget() // a dead coordinator gives nothing back
 	}

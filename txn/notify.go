@@ -54,37 +54,6 @@ const wokenKeys = 1024
 // transaction.
 func (s *Store) OnNotified(f func(observer uint32, keys [][]byte)) { s.notified = f }
 
-// wakeObservers follows a commit, also one of which the result is unknown.
-func (t *Txn) wakeObservers() {
-	if t.s.notified == nil {
-		return
-	}
-	for _, o := range t.woken {
-		t.s.notified(o, nil)
-	}
-	if !t.buf.noted.some || t.buf.tree == nil && t.stream == nil {
-		return
-	}
-	if t.stream != nil {
-		t.s.notified(0, nil)
-		return
-	}
-	keys := map[uint32][][]byte{}
-	t.buf.tree.Scan(func(w write) bool {
-		for _, note := range w.notes.all() {
-			o := note.Observer
-			keys[o] = append(keys[o], w.key)
-		}
-		return true
-	})
-	for o, of := range keys {
-		if len(of) > wokenKeys {
-			of = nil
-		}
-		t.s.notified(o, of)
-	}
-}
-
 // Notifications calls visit with the notifications of a span of keys, key by key, until visit
 // fails. What visit gets is valid during the call. Commits under way may be missing.
 func (s *Store) Notifications(ctx context.Context, span kv.Span,
@@ -113,6 +82,38 @@ func (t *Txn) NotificationsOf(ctx context.Context, key []byte,
 		}
 	}
 	return all, false, nil
+}
+
+// NotificationsOfEach is NotificationsOf for several keys: it calls visit with each key of them
+// that has notifications of the observer.
+func (t *Txn) NotificationsOfEach(ctx context.Context, keys [][]byte, observer uint32,
+	visit func(i int, all []Notification, settled bool) error) error {
+	rows := make([][]byte, len(keys))
+	for i, key := range keys {
+		rows[i] = mvcc.Row(key)
+	}
+	var unstamped []int
+	err := t.s.reading(func(r kv.Reader) error {
+		return mvcc.RowsNotifications(ctx, r, rows, observer,
+			func(i int, all []Notification) error {
+				if slices.ContainsFunc(all, func(n Notification) bool { return !n.Stamped() }) {
+					unstamped = append(unstamped, i)
+					return nil
+				}
+				return visit(i, all, true)
+			})
+	})
+	for _, i := range unstamped {
+		if err != nil {
+			return err
+		}
+		var all []Notification
+		var settled bool
+		if all, settled, err = t.NotificationsOf(ctx, keys[i], observer); err == nil {
+			err = visit(i, all, settled)
+		}
+	}
+	return err
 }
 
 // settleLock settles the lock on a key, if there is one and its transaction has ended. It reports
@@ -149,14 +150,42 @@ func (s *Store) reading(f func(r kv.Reader) error) error {
 // brings back is at or below the acknowledgement.
 func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 	run tso.Timestamp) error {
+	return s.AcknowledgeAll(ctx, [][]byte{key}, observer, run)
+}
+
+// acknowledgedRows bounds one update of AcknowledgeAll.
+const acknowledgedRows = 512
+
+// AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes. The notifications of
+// one key are removed by one of them.
+func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint32,
+	run tso.Timestamp) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.gate.RUnlock()
-	row := mvcc.Row(key)
-	return kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.Acknowledge(ctx, r, b, row, observer, run)
-	})
+	for _, group := range s.rowsByGroup(keys) {
+		for rows := range slices.Chunk(group, acknowledgedRows) {
+			err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+				return mvcc.Acknowledge(ctx, r, b, rows, observer, run)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rowsByGroup returns the rows of keys, those of a group of the engine together.
+func (s *Store) rowsByGroup(keys [][]byte) map[uint64][][]byte {
+	groups := map[uint64][][]byte{}
+	for _, key := range keys {
+		row := mvcc.Row(key)
+		g := kv.GroupOf(s.engine, row)
+		groups[g] = append(groups[g], row)
+	}
+	return groups
 }
 
 // Announce leaves notifications for an observer on keys that have not changed, so that it runs on
@@ -166,13 +195,7 @@ func (s *Store) Announce(ctx context.Context, keys [][]byte, observer uint32) er
 		return err
 	}
 	defer s.gate.RUnlock()
-	groups := map[uint64][][]byte{}
-	for _, key := range keys {
-		row := mvcc.Row(key)
-		g := kv.GroupOf(s.engine, row)
-		groups[g] = append(groups[g], row)
-	}
-	for _, rows := range groups {
+	for _, rows := range s.rowsByGroup(keys) {
 		ts, err := s.source.Next(ctx)
 		if err != nil {
 			return err

@@ -146,6 +146,7 @@ type Store struct {
 
 	secondaries *secondaries.Committer
 	notified    func(observer uint32, keys [][]byte) // see OnNotified
+	notifying   notifying
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 

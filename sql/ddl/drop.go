@@ -289,6 +289,9 @@ func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 		return err
 	}
 	for i := range d.Observers { // they go with the table
+		if d.Observers[i].Views {
+			continue // the views are noted
+		}
 		dr.depends(describeObserver(&d.Observers[i]), dr.env.describe(d))
 	}
 	for i := range d.Columns {

@@ -170,6 +170,9 @@ func describeObserver(o *table.Observer) string { return "observer " + sqlname.Q
 func (dr *dropper) observersOf(d *table.Desc, columns []string) {
 	for i := range d.Observers {
 		o := &d.Observers[i]
+		if o.Views {
+			continue // the views depend on the columns
+		}
 		for _, name := range columns {
 			if !slices.Contains(o.Columns, d.Columns[d.Column(name)].ID) {
 				continue
@@ -186,7 +189,7 @@ func (dr *dropper) observersOf(d *table.Desc, columns []string) {
 func (a *alteration) unobserved(o int) error {
 	c := &a.d.Columns[o]
 	for i := range a.d.Observers {
-		if obs := &a.d.Observers[i]; obs.Observes(c.ID) {
+		if obs := &a.d.Observers[i]; !obs.Views && obs.Observes(c.ID) {
 			return sqlerr.New(sqlerr.FeatureNotSupported,
 				"cannot alter type of a column that an observer observes").
 				WithDetail("Observer \"%s\" observes column \"%s\".", obs.Name, c.Name).

@@ -330,6 +330,11 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
+	if d.Incremental() {
+		if err := v.forgetView(ctx, d); err != nil {
+			return err
+		}
+	}
 	if err := v.depend(d, false); err != nil {
 		return err
 	}

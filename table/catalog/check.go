@@ -93,6 +93,9 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 	if err := ch.observers(ctx); err != nil {
 		return err
 	}
+	if err := ch.incrementalViews(ctx); err != nil {
+		return err
+	}
 	if err := ch.strays(ctx); err != nil || ts != 0 {
 		return err
 	}

@@ -20,6 +20,9 @@ func (ch *checker) observers(ctx context.Context) error {
 		for i := range d.Observers {
 			o := &d.Observers[i]
 			tables[o.ID] = d
+			if o.Views {
+				continue
+			}
 			want := observerEntry{table: d.ID, observer: o.ID, version: uint64(o.Version)}
 			have, err := ch.tx.Get(ctx, observerKey(d.DatabaseID, o.Name))
 			if err != nil {

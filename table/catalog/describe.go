@@ -47,7 +47,7 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 				ds.tables[d.Storage()] = d
 			}
 			for i := range d.Observers {
-				ds.observers[d.Observers[i].ID] = d.Observers[i].Name
+				ds.observers[d.Observers[i].ID] = d.Observers[i].Title()
 			}
 		}
 	}
@@ -77,6 +77,10 @@ func (ds *Describer) Key(key []byte) string {
 	case table.PrefixObserver:
 		if id, kind, row, ok := table.DecodeObserverKey(key); ok {
 			return ds.observerKey(id, kind, row)
+		}
+	case table.PrefixView:
+		if id, ok := table.ViewOfStateKey(key); ok {
+			return "/view/" + ds.relation(id)
 		}
 	case 0:
 		if start, ok := txn.DroppedStart(key); ok {

@@ -179,8 +179,10 @@ func (v *View) DropObserver(ctx context.Context, old *table.Desc, name string) (
 
 // forgetObserver removes the name and drops the keys of an observer.
 func (v *View) forgetObserver(d *table.Desc, o *table.Observer) error {
-	if err := v.remove(observerKey(d.DatabaseID, o.Name)); err != nil {
-		return err
+	if !o.Views {
+		if err := v.remove(observerKey(d.DatabaseID, o.Name)); err != nil {
+			return err
+		}
 	}
 	v.tx.WakeObserver(uint32(o.ID))
 	return v.tx.DropSpan(table.ObserverSpan(o.ID))

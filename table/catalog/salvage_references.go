@@ -158,7 +158,15 @@ func (c *schemaCopy) references() {
 // copied, and the notifications of what they have not seen are not either.
 func (c *schemaCopy) observers() {
 	for _, r := range c.ordered() {
+		if r.desc.Incremental() {
+			c.report(r.desc, "the materialized view is not incremental any more: how far it had "+
+				"followed its tables is not copied")
+			r.change().View.Incremental = nil
+		}
 		for i := range r.desc.Observers {
+			if r.desc.Observers[i].Views {
+				continue
+			}
 			c.report(r.desc, "observer %s is left out: what it has seen is not copied",
 				r.desc.Observers[i].Name)
 		}

@@ -196,31 +196,57 @@ func (s *step) eraseNotes(ctx context.Context, row []byte, startTS tso.Timestamp
 // share nothing with the reader.
 func RowNotifications(ctx context.Context, r kv.Reader, row []byte,
 	observer uint32) (all []Notification, err error) {
-	s := newStep(r, nil)
-	defer s.close(&err)
-	err = s.notifications(ctx, row, func(n *Notification) bool {
-		if n.Observer == observer {
-			n.Old = bytes.Clone(n.Old)
-			all = append(all, *n)
-		}
-		return true
+	err = RowsNotifications(ctx, r, [][]byte{row}, observer, func(_ int, n []Notification) error {
+		all = n
+		return nil
 	})
 	return all, err
 }
 
-// Acknowledge removes the cells of an observer on a row whose stamp is at or below the start_ts of
-// a run that has committed. Newer ones stay, and so do those without a stamp: their transactions
-// are perhaps newer.
-func Acknowledge(ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, observer uint32,
+// RowsNotifications is RowNotifications for several rows: it calls visit with the cells of each
+// row that has some.
+func RowsNotifications(ctx context.Context, r kv.Reader, rows [][]byte, observer uint32,
+	visit func(i int, all []Notification) error) (err error) {
+	s := newStep(r, nil)
+	defer s.close(&err)
+	for i, row := range rows {
+		var all []Notification
+		err := s.notifications(ctx, row, func(n *Notification) bool {
+			if n.Observer == observer {
+				n.Old = bytes.Clone(n.Old)
+				all = append(all, *n)
+			}
+			return true
+		})
+		if err == nil && len(all) > 0 {
+			err = visit(i, all)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Acknowledge removes the cells of an observer on rows whose stamp is at or below the start_ts of a
+// run that has committed. Newer ones stay, and so do those without a stamp: their transactions are
+// perhaps newer.
+func Acknowledge(ctx context.Context, r kv.Reader, b *kv.Batch, rows [][]byte, observer uint32,
 	run tso.Timestamp) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	return s.notifications(ctx, row, func(n *Notification) bool {
-		if n.Observer == observer && n.Stamped() && n.CommitTS <= run {
-			s.dropNotification(row, n)
+	for _, row := range rows {
+		err := s.notifications(ctx, row, func(n *Notification) bool {
+			if n.Observer == observer && n.Stamped() && n.CommitTS <= run {
+				s.dropNotification(row, n)
+			}
+			return true
+		})
+		if err != nil {
+			return err
 		}
-		return true
-	})
+	}
+	return nil
 }
 
 // Announce writes stamped cells of one observer on rows that were not changed: it is to run on
