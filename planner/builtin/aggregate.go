@@ -10,28 +10,22 @@ func basicAggregates() []aggDef {
 	out := []aggDef{
 		{sig: "count() int8", make: newCount, nulls: true},
 		agg("count(any) int8", newCount),
-		agg("sum(int2) int8", newSumInt), agg("sum(int4) int8", newSumInt),
-		agg("sum(int8) numeric", newSumBigint),
+		agg("sum(int2|int4) int8", newFold(sumInt)),
+		agg("sum(int8) numeric", newSumWide),
 		agg("sum(float4) float4", newSumFloat), agg("sum(float8) float8", newSumFloat),
 		agg("sum(numeric) numeric", newSumNumeric), agg("sum(interval) interval", newSumInterval),
-		agg("avg(int2) numeric", newAvgInt), agg("avg(int4) numeric",
-			newAvgInt), agg("avg(int8) numeric", newAvgInt),
-		agg("avg(float4) float8", newAvgFloat), agg("avg(float8) float8", newAvgFloat),
+		agg("avg(int2|int4|int8) numeric", newAvgInt),
+		agg("avg(float4|float8) float8", newAvgFloat),
 		agg("avg(numeric) numeric", newAvgNumeric), agg("avg(interval) interval", newAvgInterval),
-		agg("bool_and(bool) bool", newBool(true)), agg("every(bool) bool", newBool(true)),
-		agg("bool_or(bool) bool", newBool(false)),
+		agg("bool_and|every(bool) bool", foldInts(func(x, y int64) int64 { return x & y })),
+		agg("bool_or(bool) bool", foldInts(func(x, y int64) int64 { return x | y })),
 	}
 	for _, t := range []string{
 		"int8", "int4", "int2", "oid", "float4", "float8", "date", "time", "timestamp",
-		"timestamptz",
-		"interval", "numeric", "text", "bpchar", "anyarray",
+		"timestamptz", "interval", "numeric", "text", "bpchar", "anyarray",
 	} {
 		for name, sign := range map[string]int{"max": 1, "min": -1} {
-			d := agg(name+"("+t+") "+t,
-				func(args []*types.Type) expr.Accumulator {
-					return &extreme{t: args[0],
-						sign: sign}
-				})
+			d := agg(name+"("+t+") "+t, extreme(sign))
 			if t == "bpchar" { // a char(n) keeps its padding
 				d.returns = func(args []*types.Type) *types.Type { return args[0] }
 			}
@@ -41,9 +35,9 @@ func basicAggregates() []aggDef {
 	for _, t := range []string{"int2", "int4", "int8"} {
 		sig := "(" + t + ") " + t
 		out = append(out,
-			agg("bit_and"+sig, newBits(func(x, y int64) int64 { return x & y })),
-			agg("bit_or"+sig, newBits(func(x, y int64) int64 { return x | y })),
-			agg("bit_xor"+sig, newBits(func(x, y int64) int64 { return x ^ y })))
+			agg("bit_and"+sig, foldInts(func(x, y int64) int64 { return x & y })),
+			agg("bit_or"+sig, foldInts(func(x, y int64) int64 { return x | y })),
+			agg("bit_xor"+sig, foldInts(func(x, y int64) int64 { return x ^ y })))
 	}
 	return out
 }
@@ -59,80 +53,91 @@ func (s *count) Result(*expr.Runtime) (types.Datum, error) { return types.NewInt
 
 func (s *count) Size() int { return 0 }
 
+// fold is an aggregate whose state is its result over the rows so far: that over the first row is
+// the first value.
+type fold struct {
+	value types.Datum
+	step  func(value, next types.Datum) (types.Datum, error)
+}
+
+func newFold(step func(value, next types.Datum) (types.Datum, error)) func(
+	[]*types.Type) expr.Accumulator {
+	return func([]*types.Type) expr.Accumulator { return &fold{value: types.Null, step: step} }
+}
+
+func (s *fold) Add(_ *expr.Runtime, a []types.Datum) (err error) {
+	if s.value.Null {
+		s.value = a[0]
+		return nil
+	}
+	s.value, err = s.step(s.value, a[0])
+	return err
+}
+
+func (s *fold) Result(*expr.Runtime) (types.Datum, error) { return s.value, nil }
+
+func (s *fold) Size() int { return len(s.value.S) }
+
+// foldInts folds the values of a type that a datum holds as an integer.
+func foldInts(op func(x, y int64) int64) func([]*types.Type) expr.Accumulator {
+	return newFold(func(value, next types.Datum) (types.Datum, error) {
+		return types.NewInt(op(value.I, next.I)), nil
+	})
+}
+
 // sumInt is sum over int2 and int4, in int8.
-type sumInt struct {
-	sum  int64
-	seen bool
-}
-
-func newSumInt([]*types.Type) expr.Accumulator { return &sumInt{} }
-
-func (s *sumInt) Add(_ *expr.Runtime, a []types.Datum) error {
-	r, ok := addInt(s.sum, a[0].I)
+func sumInt(sum, next types.Datum) (types.Datum, error) {
+	r, ok := addInt(sum.I, next.I)
 	if !ok {
-		return errIntRange(1<<63 - 1)
+		return types.Null, errIntRange(1<<63 - 1)
 	}
-	s.sum, s.seen = r, true
-	return nil
+	return types.NewInt(r), nil
 }
 
-func (s *sumInt) Result(*expr.Runtime) (types.Datum, error) {
-	if !s.seen {
-		return types.Null, nil
+// extreme makes max, or with sign -1 min. As in PostgreSQL, it returns the last of several equal
+// values that print differently.
+func extreme(sign int) func([]*types.Type) expr.Accumulator {
+	return func(args []*types.Type) expr.Accumulator {
+		return newFold(func(best, next types.Datum) (types.Datum, error) {
+			if sign*types.Compare(args[0], next, best) >= 0 {
+				return next, nil
+			}
+			return best, nil
+		})(args)
 	}
-	return types.NewInt(s.sum), nil
 }
 
-func (s *sumInt) Size() int { return 0 }
-
-// sumBigint is sum over int8, in numeric.
-type sumBigint struct {
-	sum  wideInt
-	seen bool
-}
-
-func newSumBigint([]*types.Type) expr.Accumulator { return &sumBigint{} }
-
-func (s *sumBigint) Add(_ *expr.Runtime, a []types.Datum) error {
-	s.sum.add(a[0].I)
-	s.seen = true
-	return nil
-}
-
-func (s *sumBigint) Result(*expr.Runtime) (types.Datum, error) {
-	if !s.seen {
-		return types.Null, nil
-	}
-	return types.NewDecimal(s.sum.decimal()), nil
-}
-
-func (s *sumBigint) Size() int { return 0 }
-
-// avgInt is avg over the integer types, in numeric.
-type avgInt struct {
+// sumWide is sum over int8 and avg over the integer types, in numeric.
+type sumWide struct {
 	sum wideInt
 	n   int64
+	avg bool
 }
 
-func newAvgInt([]*types.Type) expr.Accumulator { return &avgInt{} }
+func newSumWide([]*types.Type) expr.Accumulator { return &sumWide{} }
 
-func (s *avgInt) Add(_ *expr.Runtime, a []types.Datum) error {
-	s.sum.add(a[0].I)
+func newAvgInt([]*types.Type) expr.Accumulator { return &sumWide{avg: true} }
+
+func (s *sumWide) Add(_ *expr.Runtime, a []types.Datum) error { return s.add(a[0].I) }
+
+func (s *sumWide) add(x int64) error {
+	s.sum.add(x)
 	s.n++
 	return nil
 }
 
-func (s *avgInt) Result(*expr.Runtime) (types.Datum, error) { return averageInt(s.sum, s.n) }
-
-func (s *avgInt) Size() int { return 0 }
-
-func averageInt(sum wideInt, n int64) (types.Datum, error) {
-	if n == 0 {
+func (s *sumWide) Result(*expr.Runtime) (types.Datum, error) {
+	switch {
+	case s.n == 0:
 		return types.Null, nil
+	case s.avg:
+		d, err := types.NumericDiv(s.sum.decimal(), types.NumericFromInt(s.n))
+		return types.Datum{Dec: d}, err
 	}
-	d, err := types.NumericDiv(sum.decimal(), types.NumericFromInt(n))
-	return types.Datum{Dec: d}, err
+	return types.NewDecimal(s.sum.decimal()), nil
 }
+
+func (s *sumWide) Size() int { return 0 }
 
 // sumFloat is sum and avg over floats. PostgreSQL keeps the sums of Youngs and Cramer, of which
 // these two aggregates need only the plain sum.
@@ -229,84 +234,3 @@ func (s *sumInterval) Result(*expr.Runtime) (types.Datum, error) {
 }
 
 func (s *sumInterval) Size() int { return 0 }
-
-// extreme is max, or with sign -1 min. As in PostgreSQL, it returns the last of several equal
-// values that print differently.
-type extreme struct {
-	t    *types.Type
-	sign int
-	best types.Datum
-	seen bool
-}
-
-func (s *extreme) Add(_ *expr.Runtime, a []types.Datum) error {
-	if !s.seen || s.sign*types.Compare(s.t, a[0], s.best) >= 0 {
-		s.best, s.seen = a[0], true
-	}
-	return nil
-}
-
-func (s *extreme) Result(*expr.Runtime) (types.Datum, error) {
-	if !s.seen {
-		return types.Null, nil
-	}
-	return s.best, nil
-}
-
-func (s *extreme) Size() int { return len(s.best.S) }
-
-// boolean is bool_and or bool_or. Its state starts with the value that it returns if no row decides
-// otherwise.
-type boolean struct {
-	start, value, seen bool
-}
-
-func newBool(start bool) func([]*types.Type) expr.Accumulator {
-	return func([]*types.Type) expr.Accumulator { return &boolean{start: start, value: start} }
-}
-
-func (s *boolean) Add(_ *expr.Runtime, a []types.Datum) error {
-	s.seen = true
-	if (a[0].I != 0) != s.start {
-		s.value = !s.start
-	}
-	return nil
-}
-
-func (s *boolean) Result(*expr.Runtime) (types.Datum, error) {
-	if !s.seen {
-		return types.Null, nil
-	}
-	return types.NewBool(s.value), nil
-}
-
-func (s *boolean) Size() int { return 0 }
-
-// bitwise is bit_and, bit_or and bit_xor.
-type bitwise struct {
-	op    func(x, y int64) int64
-	value int64
-	seen  bool
-}
-
-func newBits(op func(x, y int64) int64) func([]*types.Type) expr.Accumulator {
-	return func([]*types.Type) expr.Accumulator { return &bitwise{op: op} }
-}
-
-func (s *bitwise) Add(_ *expr.Runtime, a []types.Datum) error {
-	if s.seen {
-		s.value = s.op(s.value, a[0].I)
-	} else {
-		s.value, s.seen = a[0].I, true
-	}
-	return nil
-}
-
-func (s *bitwise) Result(*expr.Runtime) (types.Datum, error) {
-	if !s.seen {
-		return types.Null, nil
-	}
-	return types.NewInt(s.value), nil
-}
-
-func (s *bitwise) Size() int { return 0 }

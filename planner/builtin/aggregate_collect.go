@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -8,8 +10,7 @@ import (
 
 // collectAggregates collect their rows, in order, into one value.
 var collectAggregates = []aggDef{
-	{sig: "array_agg(anynonarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
-	{sig: "array_agg(anyarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
+	{sig: "array_agg(anynonarray|anyarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
 	{sig: "string_agg(text,text) text", make: newStringAgg, nulls: true, ordered: true},
 	{sig: "string_agg(bytea,bytea) bytea", make: newStringAgg, nulls: true, ordered: true},
 }
@@ -59,24 +60,12 @@ func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
 	}
 	if s.rows == 1 {
 		s.dims = in.Dims
-	} else if !equalDims(s.dims, in.Dims) {
+	} else if !slices.Equal(s.dims, in.Dims) {
 		return sqlerr.New(sqlerr.ArraySubscriptError,
 			"cannot accumulate arrays of different dimensionality")
 	}
 	s.elems = append(s.elems, in.Elems...)
 	return nil
-}
-
-func equalDims(x, y []int) bool {
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if x[i] != y[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
@@ -89,9 +78,7 @@ func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
 		return types.NewArray(elems), nil
 	}
 	out := &types.ArrayValue{Elems: elems, Dims: append([]int{s.rows}, s.dims...)}
-	for range out.Dims {
-		out.Lower = append(out.Lower, 1)
-	}
+	out.Lower = slices.Repeat([]int{1}, len(out.Dims))
 	return types.Datum{Arr: out}, nil
 }
 

@@ -11,19 +11,17 @@ import (
 // orderedSetAggregates are called with WITHIN GROUP (ORDER BY value). Their rows are (direct
 // arguments, value), sorted by value.
 var orderedSetAggregates = []aggDef{
-	{sig: "percentile_cont(float8,float8) float8", make: newPercentile(true), nulls: true,
-		within: true},
-	{sig: "percentile_cont(float8,interval) interval", make: newPercentile(true), nulls: true,
-		within: true},
-	{sig: "percentile_cont(float8[],float8) float8[]", make: newPercentile(true), nulls: true,
-		within: true},
-	{sig: "percentile_cont(float8[],interval) interval[]", make: newPercentile(true), nulls: true,
-		within: true},
-	{sig: "percentile_disc(float8,anyelement) anyelement", make: newPercentile(false), nulls: true,
-		within: true},
-	{sig: "percentile_disc(float8[],anyelement) anyarray", make: newPercentile(false), nulls: true,
-		within: true},
-	{sig: "mode(anyelement) anyelement", make: newMode, nulls: true, within: true},
+	withinGroup("percentile_cont(float8,float8) float8", newPercentile(true)),
+	withinGroup("percentile_cont(float8,interval) interval", newPercentile(true)),
+	withinGroup("percentile_cont(float8[],float8) float8[]", newPercentile(true)),
+	withinGroup("percentile_cont(float8[],interval) interval[]", newPercentile(true)),
+	withinGroup("percentile_disc(float8,anyelement) anyelement", newPercentile(false)),
+	withinGroup("percentile_disc(float8[],anyelement) anyarray", newPercentile(false)),
+	withinGroup("mode(anyelement) anyelement", newMode),
+}
+
+func withinGroup(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
+	return aggDef{sig: sig, make: make, nulls: true, within: true}
 }
 
 // percentile is percentile_cont and percentile_disc, for one fraction or an array of them.

@@ -64,32 +64,22 @@ func visible(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewBool(d.S == "t"), nil
 }
 
-func yes(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.NewBool(true), nil }
-
-func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null, nil }
-
 // catalogFunctions are the functions with which clients such as psql inspect schemas. The only role
 // may do everything, so every privilege is granted.
 var catalogFunctions = func() []def {
 	out := []def{
 		n("format_type(oid,int4) text", formatType).stable(),
-		f("pg_get_expr(pg_node_tree,oid) text", asking(nodeExpr)).stable(),
-		f("pg_get_expr(pg_node_tree,oid,bool) text", asking(nodeExpr)).stable(),
-		f("pg_get_expr(text,oid) text", asking(nodeExpr)).stable(),
-		f("pg_get_expr(text,oid,bool) text", asking(nodeExpr)).stable(),
+		f("pg_get_expr(pg_node_tree|text,oid,bool?) text", asking(nodeExpr)).stable(),
 		f("pg_get_indexdef(oid) text", describe("indexdef", nil)).stable(),
 		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", func(a []types.Datum) string {
 			return strconv.FormatInt(a[1].I, 10) + pretty(a[2:])
 		})).stable(),
-		f("pg_get_constraintdef(oid) text", describe("constraintdef", nil)).stable(),
-		f("pg_get_constraintdef(oid,bool) text", describe("constraintdef", prettyFlag)).stable(),
-		f("pg_get_viewdef(oid) text", describe("viewdef", nil)).stable(),
-		f("pg_get_viewdef(oid,bool) text", describe("viewdef", prettyFlag)).stable(),
+		f("pg_get_constraintdef(oid,bool?) text", describe("constraintdef", prettyFlag)).stable(),
+		f("pg_get_viewdef(oid,bool?) text", describe("viewdef", prettyFlag)).stable(),
 		f("pg_get_viewdef(oid,int4) text", describe("viewdef", func(a []types.Datum) string {
 			return strconv.FormatInt(a[1].I, 10) + " pretty"
 		})).stable(),
-		f("pg_get_viewdef(text) text", named(describe("viewdef", nil))).stable(),
-		f("pg_get_viewdef(text,bool) text", named(describe("viewdef", prettyFlag))).stable(),
+		f("pg_get_viewdef(text,bool?) text", named(describe("viewdef", prettyFlag))).stable(),
 		f("pg_get_serial_sequence(text,text) text", asking(serialSequence)).stable(),
 		f("pg_sequence_last_value(regclass) int8", describeNumber("last value")).volatile(),
 		f("pg_get_userbyid(oid) name", asking(userByID)).stable(),
@@ -107,29 +97,20 @@ var catalogFunctions = func() []def {
 		f("shobj_description(oid,name) text",
 			describe("shared comment of", func(a []types.Datum) string { return a[1].S })).stable(),
 		f("col_description(oid,int4) text", describe("comment", number(1))).stable(),
-		f("pg_relation_size(regclass) int8", relationSize("")).volatile(),
-		f("pg_relation_size(regclass,text) int8", relationSize("")).volatile(),
+		f("pg_relation_size(regclass,text?) int8", relationSize("")).volatile(),
 		f("pg_table_size(regclass) int8", relationSize("")).volatile(),
 		f("pg_indexes_size(regclass) int8", relationSize("indexes")).volatile(),
 		f("pg_total_relation_size(regclass) int8", relationSize("total")).volatile(),
 		f("pg_database_size(oid) int8", relationSize("database")).volatile(),
 		f("pg_database_size(name) int8", asking(namedDatabaseSize)).volatile(),
 		f("pg_relation_filenode(regclass) oid", describeNumber("filenode")).stable(),
-		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text",
-			null).stable(),
-		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text",
-			null).stable(),
-		f("pg_get_functiondef(oid) text", null).stable(), f("pg_get_function_result(oid) text",
-			null).stable(),
-		f("pg_get_function_arguments(oid) text", null).stable(),
-		f("pg_get_function_identity_arguments(oid) text", null).stable(),
-		f("pg_get_partkeydef(oid) text", null).stable(), f("pg_get_partition_constraintdef(oid) "+
-			"text", null).stable(),
-		f("pg_get_statisticsobjdef(oid) text", null).stable(),
-		f("pg_get_statisticsobjdef_columns(oid) text", null).stable(),
-		f("pg_relation_is_publishable(regclass) bool", yes).stable(),
-		fixed("pg_is_other_temp_schema(oid) bool", types.NewBool(false)),
-		fixed("row_security_active(oid) bool", types.NewBool(false)),
+		fixed("pg_get_ruledef|pg_get_triggerdef(oid,bool?) text", types.Null),
+		fixed("pg_get_functiondef|pg_get_function_result|pg_get_function_arguments|"+
+			"pg_get_function_identity_arguments(oid) text", types.Null),
+		fixed("pg_get_partkeydef|pg_get_partition_constraintdef(oid) text", types.Null),
+		fixed("pg_get_statisticsobjdef|pg_get_statisticsobjdef_columns(oid) text", types.Null),
+		fixed("pg_relation_is_publishable(regclass) bool", types.NewBool(true)),
+		fixed("pg_is_other_temp_schema|row_security_active(oid) bool", types.NewBool(false)),
 		fixed("pg_tablespace_location(oid) text", types.NewString("")),
 	}
 	for _, kind := range []string{
@@ -137,7 +118,7 @@ var catalogFunctions = func() []def {
 		"statistics_obj",
 		"ts_config", "ts_dict", "ts_parser", "ts_template",
 	} {
-		out = append(out, f("pg_"+kind+"_is_visible(oid) bool", yes).stable())
+		out = append(out, fixed("pg_"+kind+"_is_visible(oid) bool", types.NewBool(true)))
 	}
 	out = append(out, privilegeFunctions()...)
 	return out

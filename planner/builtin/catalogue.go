@@ -23,15 +23,15 @@ var load = sync.OnceValue(func() *catalogue {
 		prefix:     map[string][]*expr.Func{},
 		aggregates: map[string][]*expr.Aggregate{},
 	}
-	for _, table := range functionTables() {
-		for _, d := range table {
-			fn := d.build()
+	for _, d := range functionTable() {
+		for _, sig := range overloads(d.sig) {
+			fn := d.build(sig)
 			c.functions[fn.Name] = append(c.functions[fn.Name], fn)
 		}
 	}
-	for _, table := range operatorTables() {
-		for _, d := range table {
-			fn := d.build()
+	for _, d := range operatorTable() {
+		for _, sig := range overloads(d.sig) {
+			fn := d.build(sig)
 			if len(fn.Args) == 1 {
 				c.prefix[fn.Name] = append(c.prefix[fn.Name], fn)
 			} else {
@@ -39,9 +39,9 @@ var load = sync.OnceValue(func() *catalogue {
 			}
 		}
 	}
-	for _, table := range aggregateTables() {
-		for _, d := range table {
-			a := d.build()
+	for _, d := range aggregateTable() {
+		for _, sig := range overloads(d.sig) {
+			a := d.build(sig)
 			c.aggregates[a.Name] = append(c.aggregates[a.Name], a)
 		}
 	}

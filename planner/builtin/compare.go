@@ -112,31 +112,15 @@ func compareRows[T cmp.Ordered](op int, x, y []T, sel []int32, out []int64) {
 	}
 }
 
-func floatCmpVec(op int) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, y, o := a[0].F, a[1].F, out.I
-		for _, i := range sel {
-			r := int64(0)
-			if holds(op, types.CompareFloats(x[i], y[i])) {
-				r = 1
+// comparedVec makes the vectors of the operators from a three-way comparison.
+func comparedVec[T stored](three func(x, y T) int) func(op int) vector {
+	return func(op int) vector {
+		return rows2(func(x, y T) (int64, error) {
+			if holds(op, three(x, y)) {
+				return 1, nil
 			}
-			o[i] = r
-		}
-		return nil
-	}
-}
-
-func decCmpVec(op int) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, y, o := a[0].Dec, a[1].Dec, out.I
-		for _, i := range sel {
-			r := int64(0)
-			if holds(op, types.NumericCmp(x[i], y[i])) {
-				r = 1
-			}
-			o[i] = r
-		}
-		return nil
+			return 0, nil
+		})
 	}
 }
 
@@ -158,7 +142,7 @@ func comparisonOperators() []def {
 	intScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return cmp.Compare(a.I, b.I) })
 	})
-	floats := perOperator(floatCmpVec)
+	floats := perOperator(comparedVec(types.CompareFloats))
 	floatScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return types.CompareFloats(a.F, b.F) })
 	})
@@ -166,7 +150,7 @@ func comparisonOperators() []def {
 	strScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return strings.Compare(a.S, b.S) })
 	})
-	decs := perOperator(decCmpVec)
+	decs := perOperator(comparedVec(types.NumericCmp))
 	decScalars := perOperator(func(op int) scalar {
 		return scalarBy(op, func(a, b *types.Datum) int { return types.NumericCmp(a.Dec, b.Dec) })
 	})

@@ -180,12 +180,9 @@ func generateTimestamps(zoned bool) setBody {
 }
 
 var setFunctions = []def{
-	s("generate_series(int4,int4) int4", "", generateSeries),
-	s("generate_series(int4,int4,int4) int4", "", generateSeries),
-	s("generate_series(int8,int8) int8", "", generateSeries),
-	s("generate_series(int8,int8,int8) int8", "", generateSeries),
-	s("generate_series(numeric,numeric) numeric", "", generateNumericSeries),
-	s("generate_series(numeric,numeric,numeric) numeric", "", generateNumericSeries),
+	s("generate_series(int4,int4,int4?) int4", "", generateSeries),
+	s("generate_series(int8,int8,int8?) int8", "", generateSeries),
+	s("generate_series(numeric,numeric,numeric?) numeric", "", generateNumericSeries),
 	s("generate_series(timestamp,timestamp,interval) timestamp", "", generateTimestamps(false)),
 	s("generate_series(timestamptz,timestamptz,interval) timestamptz", "",
 		generateTimestamps(true)).stable(),

@@ -82,9 +82,7 @@ func localMoment(rt *expr.Runtime) (int64, error) {
 }
 
 var datetimeFunctions = []def{
-	f("now() timestamptz", moment(txnTime)).stable(),
-	f("transaction_timestamp() timestamptz", moment(txnTime)).stable(),
-	f("current_timestamp() timestamptz", moment(txnTime)).stable(),
+	f("now|transaction_timestamp|current_timestamp() timestamptz", moment(txnTime)).stable(),
 	f("current_timestamp(int4) timestamptz", rounded(moment(txnTime))).stable(),
 	f("statement_timestamp() timestamptz", moment(statementTime)).stable(),
 	f("clock_timestamp() timestamptz",
@@ -114,10 +112,10 @@ var datetimeFunctions = []def{
 			return types.NewInt(r), err
 		}).stable(),
 	f("date_trunc(text,interval) interval", lift2(types.TruncInterval)),
-	f("extract(text,date) numeric", extract("date")), f("date_part(text,date) float8",
-		datePart("date")),
-	f("extract(text,time) numeric", extract("time")), f("date_part(text,time) float8",
-		datePart("time")),
+	f("extract(text,date) numeric", extract("date")),
+	f("date_part(text,date) float8", datePart("date")),
+	f("extract(text,time) numeric", extract("time")),
+	f("date_part(text,time) float8", datePart("time")),
 	f("extract(text,timestamp) numeric", extract("timestamp")),
 	f("date_part(text,timestamp) float8", datePart("timestamp")),
 	f("extract(text,timestamptz) numeric", extract("timestamptz")).stable(),
@@ -148,8 +146,7 @@ var datetimeFunctions = []def{
 	}).stable(),
 	f("date_bin(interval,timestamp,timestamp) timestamp", lift3(types.DateBin)),
 	f("date_bin(interval,timestamptz,timestamptz) timestamptz", lift3(types.DateBin)),
-	f("isfinite(date) bool", finite), f("isfinite(timestamp) bool", finite),
-	f("isfinite(timestamptz) bool", finite),
+	f("isfinite(date|timestamp|timestamptz) bool", finite),
 	f("isfinite(interval) bool", sure1(func(types.IntervalValue) bool { return true })),
 	f("justify_days(interval) interval", lift1(types.JustifyDays)),
 	f("justify_hours(interval) interval", lift1(types.JustifyHours)),
@@ -170,13 +167,7 @@ var datetimeFunctions = []def{
 			}
 			return toUTC(makeTimestamp(rt, a))(zone)
 		}).stable(),
-	f("make_interval() interval", makeInterval), f("make_interval(int4) interval", makeInterval),
-	f("make_interval(int4,int4) interval", makeInterval), f("make_interval(int4,int4,int4) "+
-		"interval", makeInterval),
-	f("make_interval(int4,int4,int4,int4) interval", makeInterval),
-	f("make_interval(int4,int4,int4,int4,int4) interval", makeInterval),
-	f("make_interval(int4,int4,int4,int4,int4,int4) interval", makeInterval),
-	f("make_interval(int4,int4,int4,int4,int4,int4,float8) interval", makeInterval),
+	f("make_interval(int4?,int4?,int4?,int4?,int4?,int4?,float8?) interval", makeInterval),
 	f("to_timestamp(float8) timestamptz", lift1(types.TimestampFromUnix)),
 
 	f("timezone(text,timestamptz) timestamp", atZone(types.Zone.ToLocal)),

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +18,10 @@ type vector = func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec
 // setBody is the implementation of a set-returning function.
 type setBody = func(rt *expr.Runtime, a []types.Datum, emit func(row []types.Datum) error) error
 
-// def is one entry of a table of functions: a signature such as "substring(text,int4,int4) text"
-// and the implementation. A "*" after the last argument makes it variadic.
+// def is one line of a table of functions: a signature and the implementation. The signature may
+// stand for several overloads, or functions: "lpad(text,int4,text?) text" has an optional argument,
+// "length(text|bpchar) int4" one of either type, and "ceil|ceiling(float8) float8" two names. A "*"
+// after the last argument makes it variadic.
 type def struct {
 	sig string
 	fn  scalar
@@ -53,8 +56,8 @@ func (d def) volatile() def {
 	return d
 }
 
-func (d def) build() *expr.Func {
-	name, args, variadic, ret := parseSignature(d.sig)
+func (d def) build(sig string) *expr.Func {
+	name, args, variadic, ret := parseSignature(sig)
 	fn := &expr.Func{
 		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
 		Volatility: d.vol, NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
@@ -102,6 +105,27 @@ func declared(decl []*types.Type, variadic bool, i int) *types.Type {
 		return decl[len(decl)-1]
 	}
 	return decl[i]
+}
+
+// alternatives are the names of a function, or the types of an argument.
+var alternatives = regexp.MustCompile(`[\w\[\]]+(\|[\w\[\]]+)+`)
+
+// overloads returns the signatures that one of a table stands for.
+func overloads(sig string) (out []string) {
+	if at := alternatives.FindStringIndex(sig); at != nil {
+		for one := range strings.SplitSeq(sig[at[0]:at[1]], "|") {
+			out = append(out, overloads(sig[:at[0]]+one+sig[at[1]:])...)
+		}
+		return out
+	}
+	name, args, _ := strings.Cut(sig, "(")
+	with, after, optional := strings.Cut(args, "?")
+	if !optional {
+		return []string{sig}
+	}
+	without := with[:max(0, strings.LastIndexByte(with, ','))]
+	_, result, _ := strings.Cut(after, ")")
+	return append([]string{name + "(" + without + ")" + result}, overloads(name+"("+with+after)...)
 }
 
 func parseSignature(sig string) (name string, args []*types.Type, variadic bool, ret *types.Type) {
@@ -173,8 +197,8 @@ type aggDef struct {
 	returns func(args []*types.Type) *types.Type
 }
 
-func (d aggDef) build() *expr.Aggregate {
-	name, args, variadic, ret := parseSignature(d.sig)
+func (d aggDef) build(sig string) *expr.Aggregate {
+	name, args, variadic, ret := parseSignature(sig)
 	a := &expr.Aggregate{
 		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
 		New:    d.make,

@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/table/types"
 )
 
 // checkFloat implements PostgreSQL's rule: an operation on finite numbers must not give infinity,
@@ -89,20 +87,6 @@ func round32(op floatOp) floatOp {
 	}
 }
 
-func floatVec(op floatOp) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, y, o := a[0].F, a[1].F, out.F
-		for _, i := range sel {
-			r, err := op(x[i], y[i])
-			if err != nil {
-				return err
-			}
-			o[i] = r
-		}
-		return nil
-	}
-}
-
 func floatOperators() []def {
 	ops := []struct {
 		name string
@@ -110,11 +94,10 @@ func floatOperators() []def {
 	}{{"+", addFloat}, {"-", subFloat}, {"*", mulFloat}, {"/", divFloat}}
 	var out []def
 	for _, o := range ops {
-		for _, pair := range []string{"(float8,float8) float8", "(float4,float8) float8",
-			"(float8,float4) float8"} {
-			out = append(out, v(o.name+pair, lift2(o.op), floatVec(o.op)))
-		}
-		out = append(out, f(o.name+"(float4,float4) float4", lift2(round32(o.op))))
+		out = append(out,
+			v(o.name+"(float8|float4,float8) float8", lift2(o.op), rows2(o.op)),
+			v(o.name+"(float8,float4) float8", lift2(o.op), rows2(o.op)),
+			f(o.name+"(float4,float4) float4", lift2(round32(o.op))))
 	}
 	neg, abs := sure1(func(x float64) float64 { return -x }), sure1(math.Abs)
 	for _, t := range []string{"float4", "float8"} {

@@ -45,7 +45,7 @@ func NewGrouped(a *expr.Aggregate, args []*types.Type) Grouped {
 			return &groupedExtreme[string]{result: result, sign: sign, field: stringField}
 		}
 	case "bool_and", "bool_or", "every":
-		return &groupedBool{result: result, and: a.Name != "bool_or"}
+		return newGroupedBool(a.Name != "bool_or", result)
 	}
 	return &groupedAny{agg: a, args: args, result: result, row: make([]types.Datum, len(args))}
 }
@@ -106,12 +106,13 @@ func (g *groupedCount) Results(_ *expr.Runtime, from, to int, out *types.Vec) er
 func (g *groupedCount) Size() int { return 8 * cap(g.n) }
 func (g *groupedCount) Reset()    { g.n = g.n[:0] }
 
-// groupedSum is sum and avg with one state type S per kind of argument.
-type groupedSum[S any] struct {
+// groupedStates keeps a state of type S per group.
+type groupedStates[S any] struct {
 	states []S
+	start  S // the state of a group without rows
 	result *types.Type
 	add    func(s *S, v *types.Vec, i int32) error
-	get    func(s *S) (types.Datum, error)
+	get    func(s *S, rt *expr.Runtime) (types.Datum, error)
 	bytes  int
 }
 
@@ -120,44 +121,48 @@ func newGroupedSum(avg bool, arg, result *types.Type) Grouped {
 	case arg.Family == types.Int && !avg && arg.OID != types.OIDInt8:
 		return &groupedSumInt{result: result}
 	case arg.Family == types.Int:
-		get := func(s *avgInt) (types.Datum, error) { return averageInt(s.sum, s.n) }
-		if !avg {
-			get = func(s *avgInt) (types.Datum, error) {
-				if s.n == 0 {
-					return types.Null, nil
-				}
-				return types.NewDecimal(s.sum.decimal()), nil
-			}
-		}
-		return &groupedSum[avgInt]{result: result, bytes: 24, get: get,
-			add: func(s *avgInt, v *types.Vec, i int32) error {
-				s.sum.add(v.I[i])
-				s.n++
-				return nil
-			}}
+		return &groupedStates[sumWide]{result: result, bytes: 32, start: sumWide{avg: avg},
+			add: func(s *sumWide, v *types.Vec, i int32) error { return s.add(v.I[i]) },
+			get: (*sumWide).Result}
 	case arg.Family == types.Float:
 		single := !avg && arg.OID == types.OIDFloat4
-		return &groupedSum[sumFloat]{result: result, bytes: 24,
-			get: func(s *sumFloat) (types.Datum, error) { s.avg = avg; return s.Result(nil) },
-			add: func(s *sumFloat, v *types.Vec,
-				i int32) error {
-				s.single = single
-				return s.add(v.F[i])
-			}}
+		return &groupedStates[sumFloat]{result: result, bytes: 24,
+			start: sumFloat{avg: avg, single: single},
+			add:   func(s *sumFloat, v *types.Vec, i int32) error { return s.add(v.F[i]) },
+			get:   (*sumFloat).Result}
 	case arg.Family == types.Decimal:
-		get := (*decimalSum).total
-		if avg {
-			get = (*decimalSum).average
-		}
-		return &groupedSum[decimalSum]{result: result, bytes: 64, get: get,
-			add: func(s *decimalSum, v *types.Vec, i int32) error { return s.add(v.Dec[i]) }}
+		return &groupedStates[sumNumeric]{result: result, bytes: 64, start: sumNumeric{avg: avg},
+			add: func(s *sumNumeric, v *types.Vec, i int32) error { return s.sum.add(v.Dec[i]) },
+			get: (*sumNumeric).Result}
 	}
 	return nil
 }
 
-func (g *groupedSum[S]) Grow(n int) { g.states = extend(g.states, n) }
+// newGroupedBool makes bool_and or bool_or. A state is 0 before any row, then 1 for false and 2 for
+// true.
+func newGroupedBool(and bool, result *types.Type) Grouped {
+	return &groupedStates[uint8]{result: result, bytes: 1,
+		add: func(s *uint8, v *types.Vec, i int32) error {
+			if next := uint8(v.I[i]) + 1; *s == 0 || and == (next < *s) {
+				*s = next
+			}
+			return nil
+		},
+		get: func(s *uint8, _ *expr.Runtime) (types.Datum, error) {
+			if *s == 0 {
+				return types.Null, nil
+			}
+			return types.NewBool(*s == 2), nil
+		}}
+}
 
-func (g *groupedSum[S]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+func (g *groupedStates[S]) Grow(n int) {
+	for len(g.states) < n {
+		g.states = append(g.states, g.start)
+	}
+}
+
+func (g *groupedStates[S]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
 	sel []int32) error {
 	v := args[0]
 	for k, i := range sel {
@@ -171,10 +176,10 @@ func (g *groupedSum[S]) Update(_ *expr.Runtime, groups []int32, args []*types.Ve
 	return nil
 }
 
-func (g *groupedSum[S]) Results(_ *expr.Runtime, from, to int, out *types.Vec) error {
+func (g *groupedStates[S]) Results(rt *expr.Runtime, from, to int, out *types.Vec) error {
 	prepare(out, g.result, to-from)
 	for i := from; i < to; i++ {
-		d, err := g.get(&g.states[i])
+		d, err := g.get(&g.states[i], rt)
 		if err != nil {
 			return err
 		}
@@ -183,12 +188,15 @@ func (g *groupedSum[S]) Results(_ *expr.Runtime, from, to int, out *types.Vec) e
 	return nil
 }
 
-func (g *groupedSum[S]) Size() int { return g.bytes * cap(g.states) }
-func (g *groupedSum[S]) Reset()    { g.states = g.states[:0] }
+func (g *groupedStates[S]) Size() int { return g.bytes * cap(g.states) }
+func (g *groupedStates[S]) Reset()    { g.states = g.states[:0] }
 
 // groupedSumInt is sum over int2 and int4.
 type groupedSumInt struct {
-	states []sumInt
+	states []struct {
+		sum  int64
+		seen bool
+	}
 	result *types.Type
 }
 
@@ -267,47 +275,6 @@ func (g *groupedExtreme[T]) Results(_ *expr.Runtime, from, to int, out *types.Ve
 func (g *groupedExtreme[T]) Size() int { return 17 * cap(g.best) }
 
 func (g *groupedExtreme[T]) Reset() { g.best, g.seen = g.best[:0], g.seen[:0] }
-
-// groupedBool is bool_and and bool_or. A state is 0 before any row, then 1 for false and 2 for
-// true.
-type groupedBool struct {
-	states []uint8
-	result *types.Type
-	and    bool
-}
-
-func (g *groupedBool) Grow(n int) { g.states = extend(g.states, n) }
-
-func (g *groupedBool) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
-	sel []int32) error {
-	v := args[0]
-	for k, i := range sel {
-		if v.HasNull && v.Nulls[i] {
-			continue
-		}
-		s := &g.states[groups[k]]
-		next := uint8(v.I[i]) + 1
-		if *s == 0 || g.and == (next < *s) {
-			*s = next
-		}
-	}
-	return nil
-}
-
-func (g *groupedBool) Results(_ *expr.Runtime, from, to int, out *types.Vec) error {
-	prepare(out, g.result, to-from)
-	for i := from; i < to; i++ {
-		if s := g.states[i]; s == 0 {
-			out.SetNull(i - from)
-		} else {
-			out.I[i-from] = int64(s - 1)
-		}
-	}
-	return nil
-}
-
-func (g *groupedBool) Size() int { return cap(g.states) }
-func (g *groupedBool) Reset()    { g.states = g.states[:0] }
 
 // groupedAny keeps an accumulator per group.
 type groupedAny struct {

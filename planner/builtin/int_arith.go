@@ -90,17 +90,16 @@ func mulVec(lo, hi int64) vector {
 	}
 }
 
-func divInt(x, y, lo, hi int64) (int64, error) {
-	if y == 0 {
-		return 0, errDivisionByZero()
-	}
-	if y == -1 {
-		if x == lo {
+func divInt(lo, hi int64) func(x, y int64) (int64, error) {
+	return func(x, y int64) (int64, error) {
+		switch {
+		case y == 0:
+			return 0, errDivisionByZero()
+		case y == -1 && x == lo:
 			return 0, errIntRange(hi)
 		}
-		return -x, nil
+		return x / y, nil
 	}
-	return x / y, nil
 }
 
 func modInt(x, y int64) (int64, error) {
@@ -113,97 +112,56 @@ func modInt(x, y int64) (int64, error) {
 	return x % y, nil
 }
 
-func divScalar(lo, hi int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := divInt(a[0].I, a[1].I, lo, hi)
-		return types.NewInt(r), err
-	}
-}
-
-func divVec(lo, hi int64) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, y, o := a[0].I, a[1].I, out.I
-		for _, i := range sel {
-			r, err := divInt(x[i], y[i], lo, hi)
-			if err != nil {
-				return err
-			}
-			o[i] = r
+func negInt(lo, hi int64) func(x int64) (int64, error) {
+	return func(x int64) (int64, error) {
+		if x == lo {
+			return 0, errIntRange(hi)
 		}
-		return nil
-	}
-}
-
-func modVec(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-	x, y, o := a[0].I, a[1].I, out.I
-	for _, i := range sel {
-		r, err := modInt(x[i], y[i])
-		if err != nil {
-			return err
-		}
-		o[i] = r
-	}
-	return nil
-}
-
-func negScalar(lo, hi int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		if a[0].I == lo {
-			return types.Null, errIntRange(hi)
-		}
-		return types.NewInt(-a[0].I), nil
-	}
-}
-
-func negVec(lo, hi int64) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, o := a[0].I, out.I
-		for _, i := range sel {
-			if x[i] == lo {
-				return errIntRange(hi)
-			}
-			o[i] = -x[i]
-		}
-		return nil
+		return -x, nil
 	}
 }
 
 func absInt(lo, hi int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		switch {
-		case a[0].I == lo:
-			return types.Null, errIntRange(hi)
-		case a[0].I < 0:
-			return types.NewInt(-a[0].I), nil
+	neg := negInt(lo, hi)
+	return lift1(func(x int64) (int64, error) {
+		if x < 0 {
+			return neg(x)
 		}
-		return a[0], nil
-	}
+		return x, nil
+	})
 }
 
 func same(_ *expr.Runtime, a []types.Datum) (types.Datum, error) { return a[0], nil }
 
+// integerTypes are the integer types by width, with their bounds.
+var integerTypes = [...]struct {
+	name   string
+	lo, hi int64
+}{
+	{"int2", math.MinInt16, math.MaxInt16},
+	{"int4", math.MinInt32, math.MaxInt32},
+	{"int8", math.MinInt64, math.MaxInt64},
+}
+
 // intOperators returns the arithmetic of every pair of integer types. The result has the wider
 // type.
 func intOperators() []def {
-	names := []string{"int2", "int4", "int8"}
-	los := []int64{math.MinInt16, math.MinInt32, math.MinInt64}
-	his := []int64{math.MaxInt16, math.MaxInt32, math.MaxInt64}
 	var out []def
-	for i, l := range names {
-		for j, r := range names {
-			w := max(i, j)
-			lo, hi := los[w], his[w]
-			sig := "(" + l + "," + r + ") " + names[w]
+	for i, l := range integerTypes {
+		for j, r := range integerTypes {
+			wide := integerTypes[max(i, j)]
+			lo, hi := wide.lo, wide.hi
+			sig := "(" + l.name + "," + r.name + ") " + wide.name
 			out = append(out,
 				v("+"+sig, arith(addInt, lo, hi), addVec(lo, hi)),
 				v("-"+sig, arith(subInt, lo, hi), subVec(lo, hi)),
 				v("*"+sig, arith(mulInt, lo, hi), mulVec(lo, hi)),
-				v("/"+sig, divScalar(lo, hi), divVec(lo, hi)))
+				v("/"+sig, lift2(divInt(lo, hi)), rows2(divInt(lo, hi))))
 		}
-		t := names[i]
-		sig, lo, hi := "("+t+","+t+") "+t, los[i], his[i]
+		t, lo, hi := l.name, l.lo, l.hi
+		sig := "(" + t + "," + t + ") " + t
 		out = append(out,
-			v("%"+sig, lift2(modInt), modVec),
+			v("%"+sig, lift2(modInt), rows2(modInt)),
 			f("&"+sig, sure2(func(x, y int64) int64 { return x & y })),
 			f("|"+sig, sure2(func(x, y int64) int64 { return x | y })),
 			f("#"+sig, sure2(func(x, y int64) int64 { return x ^ y })),
@@ -211,7 +169,7 @@ func intOperators() []def {
 			f(">>("+t+",int4) "+t, shift(i, false)),
 			f("~("+t+") "+t, sure1(func(x int64) int64 { return ^x })),
 			f("+("+t+") "+t, same),
-			v("-("+t+") "+t, negScalar(lo, hi), negVec(lo, hi)),
+			v("-("+t+") "+t, lift1(negInt(lo, hi)), rows1(negInt(lo, hi))),
 			f("@("+t+") "+t, absInt(lo, hi)))
 	}
 	return out

@@ -246,14 +246,12 @@ func (f jsonForm) appendStripped(dst []byte, v *types.JSONValue) []byte {
 
 func jsonOperators() []def {
 	var out []def
-	for _, f1 := range []jsonForm{jsonText, jsonBinary} {
+	for _, j := range []jsonForm{jsonText, jsonBinary} {
+		t := j.name
 		out = append(out,
-			f("->("+f1.name+",text) "+f1.name, f1.field(false)), f("->>("+f1.name+",text) text",
-				f1.field(true)),
-			f("->("+f1.name+",int4) "+f1.name, f1.element(false)), f("->>("+f1.name+",int4) text",
-				f1.element(true)),
-			f("#>("+f1.name+",text[]) "+f1.name, f1.path(false)), f("#>>("+f1.name+",text[]) text",
-				f1.path(true)))
+			f("->("+t+",text) "+t, j.field(false)), f("->>("+t+",text) text", j.field(true)),
+			f("->("+t+",int4) "+t, j.element(false)), f("->>("+t+",int4) text", j.element(true)),
+			f("#>("+t+",text[]) "+t, j.path(false)), f("#>>("+t+",text[]) text", j.path(true)))
 	}
 	return append(out, jsonbOperators...)
 }
@@ -279,11 +277,9 @@ func jsonFunctions() []def {
 			s(t+"_each_text("+t+") record", "key text,value text",
 				j.pairs(true, false, t+"_each_text")),
 			s(t+"_object_keys("+t+") text", "", j.pairs(false, true, t+"_object_keys")),
-			n(t+"_build_object() "+t, j.buildObject).stable(), n(t+"_build_object(any*) "+t,
-				j.buildObject).stable(),
-			n(t+"_build_array() "+t, j.buildArray).stable(), n(t+"_build_array(any*) "+t,
-				j.buildArray).stable(),
-			f(t+"_object(text[]) "+t, j.object), f(t+"_object(text[],text[]) "+t, j.object),
+			n(t+"_build_object(any*?) "+t, j.buildObject).stable(),
+			n(t+"_build_array(any*?) "+t, j.buildArray).stable(),
+			f(t+"_object(text[],text[]?) "+t, j.object),
 			f("to_"+t+"(anyelement) "+t, j.convert).stable())
 	}
 	return append(out, jsonbFunctions...)

@@ -22,8 +22,7 @@ var jsonbOperators = []def{
 	f("?|(jsonb,text[]) bool", keysExist(false)),
 	f("?&(jsonb,text[]) bool", keysExist(true)),
 	f("||(jsonb,jsonb) jsonb", jsonbConcat),
-	f("-(jsonb,text) jsonb", jsonbDeleteKeys),
-	f("-(jsonb,text[]) jsonb", jsonbDeleteKeys),
+	f("-(jsonb,text|text[]) jsonb", jsonbDeleteKeys),
 	f("-(jsonb,int4) jsonb", jsonbDeleteIndex),
 	f("#-(jsonb,text[]) jsonb", jsonbDeletePath),
 }
@@ -36,13 +35,9 @@ var jsonbFunctions = []def{
 		}
 		return types.NewString(string(v.AppendPretty(nil, 0))), nil
 	}),
-	f("jsonb_set(jsonb,text[],jsonb) jsonb", jsonbSet),
-	f("jsonb_set(jsonb,text[],jsonb,bool) jsonb", jsonbSet),
-	n("jsonb_set_lax(jsonb,text[],jsonb) jsonb", jsonbSetLax),
-	n("jsonb_set_lax(jsonb,text[],jsonb,bool) jsonb", jsonbSetLax),
-	n("jsonb_set_lax(jsonb,text[],jsonb,bool,text) jsonb", jsonbSetLax),
-	f("jsonb_insert(jsonb,text[],jsonb) jsonb", jsonbInsert),
-	f("jsonb_insert(jsonb,text[],jsonb,bool) jsonb", jsonbInsert),
+	f("jsonb_set(jsonb,text[],jsonb,bool?) jsonb", jsonbSet),
+	n("jsonb_set_lax(jsonb,text[],jsonb,bool?,text?) jsonb", jsonbSetLax),
+	f("jsonb_insert(jsonb,text[],jsonb,bool?) jsonb", jsonbInsert),
 	f("jsonb_concat(jsonb,jsonb) jsonb", jsonbConcat),
 	f("jsonb_contains(jsonb,jsonb) bool", jsonbContains),
 	f("jsonb_exists(jsonb,text) bool", jsonbOperators[2].fn),
@@ -52,10 +47,8 @@ var jsonbFunctions = []def{
 	f("jsonb_delete(jsonb,text) jsonb", jsonbDeleteKeys),
 	f("jsonb_delete(jsonb,int4) jsonb", jsonbDeleteIndex),
 	f("jsonb_delete_path(jsonb,text[]) jsonb", jsonbDeletePath),
-	f("row_to_json(record) json", rowToJSON).stable(), f("row_to_json(record,bool) json",
-		rowToJSON).stable(),
-	f("array_to_json(anyarray) json", arrayToJSON).stable(),
-	f("array_to_json(anyarray,bool) json", arrayToJSON).stable(),
+	f("row_to_json(record,bool?) json", rowToJSON).stable(),
+	f("array_to_json(anyarray,bool?) json", arrayToJSON).stable(),
 }
 
 func rowToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {

@@ -3,6 +3,8 @@ package builtin
 import (
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -56,6 +58,70 @@ func zoned2[A, B, R goValue](op func(A, B, *time.Location) (R, error)) scalar {
 		r, err := op(argument[A](&a[0]), argument[B](&a[1]), location(rt))
 		return result(r), err
 	}
+}
+
+// stored is what a vector holds an entry of, as that type.
+type stored interface {
+	int64 | float64 | string | *apd.Decimal
+}
+
+// rows1 and rows2 make the form over vectors of a Go function.
+func rows1[A, R stored](op func(A) (R, error)) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, to := entries[A](a[0]), entries[R](out)
+		for _, i := range sel {
+			r, err := op(x[i])
+			if err != nil {
+				return err
+			}
+			to[i] = r
+		}
+		return nil
+	}
+}
+
+func rows2[A, B, R stored](op func(A, B) (R, error)) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, y, to := entries[A](a[0]), entries[B](a[1]), entries[R](out)
+		for _, i := range sel {
+			r, err := op(x[i], y[i])
+			if err != nil {
+				return err
+			}
+			to[i] = r
+		}
+		return nil
+	}
+}
+
+// running1 and running2 make the form over vectors of a function that needs the runtime.
+func running1[A, R stored](op func(*expr.Runtime, A) (R, error)) vector {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		bound := func(x A) (R, error) { return op(rt, x) }
+		return rows1(bound)(rt, a, sel, out)
+	}
+}
+
+func running2[A, B, R stored](op func(*expr.Runtime, A, B) (R, error)) vector {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		bound := func(x A, y B) (R, error) { return op(rt, x, y) }
+		return rows2(bound)(rt, a, sel, out)
+	}
+}
+
+// entries returns the slice of a vector that holds its values.
+func entries[T stored](v *types.Vec) (out []T) {
+	switch p := any(&out).(type) {
+	case *[]int64:
+		*p = v.I
+	case *[]float64:
+		*p = v.F
+	case *[]string:
+		*p = v.S
+	case *[]*apd.Decimal:
+		*p = v.Dec
+	}
+	return out
 }
 
 func argument[T goValue](d *types.Datum) (v T) {

@@ -60,7 +60,8 @@ func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
 func mathFunctions() []def {
 	out := []def{
 		f("abs(numeric) numeric", dec1(total(types.NumericAbs))),
-		f("abs(float8) float8", sure1(math.Abs)), f("abs(float4) float4", sure1(math.Abs)),
+		f("abs(float8) float8", sure1(math.Abs)),
+		f("abs(float4) float4", sure1(math.Abs)),
 		f("numeric_inc(numeric) numeric", dec1(func(d *apd.Decimal) (*apd.Decimal, error) {
 			return types.NumericAdd(d, types.NumericFromInt(1))
 		})),
@@ -79,33 +80,33 @@ func mathFunctions() []def {
 			}
 			return 0 // -0 and NaN included
 		})),
-		f("round(numeric) numeric", numericScale(types.NumericRound)),
-		f("round(numeric,int4) numeric", numericScale(types.NumericRound)),
+		f("round(numeric,int4?) numeric", numericScale(types.NumericRound)),
 		f("round(float8) float8", sure1(math.RoundToEven)),
-		f("trunc(numeric) numeric", numericScale(types.NumericTrunc)),
-		f("trunc(numeric,int4) numeric", numericScale(types.NumericTrunc)),
+		f("ceil|ceiling(numeric) numeric", dec1(types.NumericCeil)),
+		f("ceil|ceiling(float8) float8", sure1(math.Ceil)),
+		f("floor(numeric) numeric", dec1(types.NumericFloor)),
+		f("floor(float8) float8", sure1(math.Floor)),
+		f("trunc(numeric,int4?) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(float8) float8", sure1(math.Trunc)),
-		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)), f("sqrt(float8) float8",
-			lift1(sqrtFloat)),
+		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)),
+		f("sqrt(float8) float8", lift1(sqrtFloat)),
 		f("cbrt(float8) float8", sure1(math.Cbrt)),
-		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)), f("exp(float8) float8",
-			lift1(expFloat)),
-		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)), f("ln(float8) float8",
-			logFloat(math.Log)),
+		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)),
+		f("exp(float8) float8", lift1(expFloat)),
+		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)),
+		f("ln(float8) float8", logFloat(math.Log)),
 		f("log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
-		f("power(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
-		f("power(float8,float8) float8", lift2(powFloat)),
-		f("pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
-		f("pow(float8,float8) float8", lift2(powFloat)),
-		f("mod(int2,int2) int2", lift2(modInt)), f("mod(int4,int4) int4",
-			lift2(modInt)), f("mod(int8,int8) int8", lift2(modInt)),
+		f("log|log10(numeric) numeric", dec1Ticking(types.NumericLog10)),
+		f("log|log10(float8) float8", logFloat(math.Log10)),
+		f("power|pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
+		f("power|pow(float8,float8) float8", lift2(powFloat)),
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
 		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
-		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8",
-			gcdInt(math.MaxInt64)),
+		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)),
+		f("gcd(int8,int8) int8", gcdInt(math.MaxInt64)),
 		f("gcd(numeric,numeric) numeric", dec2Ticking(types.NumericGcd)),
-		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)), f("lcm(int8,int8) int8",
-			lcmInt(math.MaxInt64)),
+		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)),
+		f("lcm(int8,int8) int8", lcmInt(math.MaxInt64)),
 		f("lcm(numeric,numeric) numeric", dec2Ticking(types.NumericLcm)),
 		f("factorial(int8) numeric", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			d, err := types.NumericFactorial(a[0].I, rt.Tick)
@@ -114,10 +115,7 @@ func mathFunctions() []def {
 		f("scale(numeric) int4", decimalInt(types.NumericScale)),
 		f("min_scale(numeric) int4", decimalInt(types.NumericMinScale)),
 		f("trim_scale(numeric) numeric", dec1(total(types.NumericTrimScale))),
-		f("pi() float8", func(*expr.Runtime, []types.Datum) (types.Datum,
-			error) {
-			return types.NewFloat(math.Pi), nil
-		}),
+		f("pi() float8", always(types.NewFloat(math.Pi))),
 		f("degrees(float8) float8",
 			checked(func(x float64) float64 { return x / (math.Pi / 180) })),
 		f("radians(float8) float8",
@@ -128,20 +126,9 @@ func mathFunctions() []def {
 		f("width_bucket(numeric,numeric,numeric,int4) int4", widthBucketNumeric),
 		f("width_bucket(anycompatible,anycompatiblearray) int4", widthBucketArray),
 	}
-	for i, t := range []string{"int2", "int4", "int8"} {
-		lo := []int64{math.MinInt16, math.MinInt32, math.MinInt64}[i]
-		hi := []int64{math.MaxInt16, math.MaxInt32, math.MaxInt64}[i]
-		out = append(out, f("abs("+t+") "+t, absInt(lo, hi)))
-	}
-	for _, name := range []string{"ceil", "ceiling"} {
-		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericCeil)),
-			f(name+"(float8) float8", sure1(math.Ceil)))
-	}
-	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)),
-		f("floor(float8) float8", sure1(math.Floor)))
-	for _, name := range []string{"log", "log10"} {
-		out = append(out, f(name+"(numeric) numeric", dec1Ticking(types.NumericLog10)),
-			f(name+"(float8) float8", logFloat(math.Log10)))
+	for _, t := range integerTypes {
+		out = append(out, f("abs("+t.name+") "+t.name, absInt(t.lo, t.hi)),
+			f("mod("+t.name+","+t.name+") "+t.name, lift2(modInt)))
 	}
 	return append(out, trigonometry...)
 }

@@ -7,13 +7,22 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
+// A decOp is an operation on two numerics.
+type decOp func(a, b *apd.Decimal) (*apd.Decimal, error)
+
+// run does the operation and counts its work.
+func (op decOp) run(rt *expr.Runtime, a, b *apd.Decimal) (*apd.Decimal, error) {
+	r, err := op(a, b)
+	if err == nil {
+		err = countDecimals(rt, a, b, r)
+	}
+	return r, err
+}
+
 // dec2 makes a function of two numerics.
-func dec2(op func(a, b *apd.Decimal) (*apd.Decimal, error)) scalar {
+func dec2(op decOp) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].Dec, a[1].Dec)
-		if err == nil {
-			err = countDecimals(rt, a[0].Dec, a[1].Dec, r)
-		}
+		r, err := op.run(rt, a[0].Dec, a[1].Dec)
 		return types.Datum{Dec: r}, err
 	}
 }
@@ -21,8 +30,8 @@ func dec2(op func(a, b *apd.Decimal) (*apd.Decimal, error)) scalar {
 // dec2Ticking is dec2 for an operation of many steps on large numbers.
 func dec2Ticking(op func(a, b *apd.Decimal, tick types.Tick) (*apd.Decimal, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return dec2(func(x, y *apd.Decimal) (*apd.Decimal, error) { return op(x, y, rt.Tick) })(rt,
-			a)
+		ticking := func(x, y *apd.Decimal) (*apd.Decimal, error) { return op(x, y, rt.Tick) }
+		return dec2(ticking)(rt, a)
 	}
 }
 
@@ -54,30 +63,10 @@ func countDecimals(rt *expr.Runtime, a, b, result *apd.Decimal) error {
 
 // dec1 makes a function of one numeric.
 func dec1(op func(a *apd.Decimal) (*apd.Decimal, error)) scalar {
+	same := decOp(func(a, _ *apd.Decimal) (*apd.Decimal, error) { return op(a) })
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].Dec)
-		if err == nil {
-			err = countDecimals(rt, a[0].Dec, a[0].Dec, r)
-		}
+		r, err := same.run(rt, a[0].Dec, a[0].Dec)
 		return types.Datum{Dec: r}, err
-	}
-}
-
-// decVec is dec2 over vectors.
-func decVec(op func(a, b *apd.Decimal) (*apd.Decimal, error)) vector {
-	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		x, y := a[0].Dec, a[1].Dec
-		for _, i := range sel {
-			r, err := op(x[i], y[i])
-			if err != nil {
-				return err
-			}
-			if err := countDecimals(rt, x[i], y[i], r); err != nil {
-				return err
-			}
-			out.Dec[i] = r
-		}
-		return nil
 	}
 }
 
@@ -88,12 +77,13 @@ func total(op func(*apd.Decimal) *apd.Decimal) func(*apd.Decimal) (*apd.Decimal,
 
 func numericOperators() []def {
 	const pair = "(numeric,numeric) numeric"
+	both := func(name string, op decOp) def { return v(name+pair, dec2(op), running2(op.run)) }
 	return []def{
-		v("+"+pair, dec2(types.NumericAdd), decVec(types.NumericAdd)),
-		v("-"+pair, dec2(types.NumericSub), decVec(types.NumericSub)),
-		v("*"+pair, dec2(types.NumericMul), decVec(types.NumericMul)),
-		v("/"+pair, dec2(types.NumericDiv), decVec(types.NumericDiv)),
-		v("%"+pair, dec2(types.NumericMod), decVec(types.NumericMod)),
+		both("+", types.NumericAdd),
+		both("-", types.NumericSub),
+		both("*", types.NumericMul),
+		both("/", types.NumericDiv),
+		both("%", types.NumericMod),
 		f("^"+pair, dec2Ticking(types.NumericPower)),
 		f("-(numeric) numeric", dec1(total(types.NumericNeg))),
 		f("+(numeric) numeric", same),

@@ -29,11 +29,10 @@ func ask(sig string, question func(s expr.Session) types.Datum) def {
 }
 
 // fixed makes a stable function that always returns the same value.
-func fixed(sig string, d types.Datum) def {
-	return f(sig, func(*expr.Runtime, []types.Datum) (types.Datum,
-		error) {
-		return d, nil
-	}).stable()
+func fixed(sig string, d types.Datum) def { return f(sig, always(d)).stable() }
+
+func always(d types.Datum) scalar {
+	return func(*expr.Runtime, []types.Datum) (types.Datum, error) { return d, nil }
 }
 
 func systemFunctions() []def {
@@ -48,16 +47,14 @@ func systemFunctions() []def {
 	}
 	return []def{
 		fixed("version() text", types.NewString("PostgreSQL "+ServerVersion+" (minidb)")),
-		ask("current_user() name", user), ask("user() name", user), ask("current_role() name",
-			user),
-		ask("getpgusername() name", user), ask("session_user() name", sessionUser),
-		ask("current_database() name", database), ask("current_catalog() name", database),
+		ask("current_user|user|current_role|getpgusername() name", user),
+		ask("session_user() name", sessionUser),
+		ask("current_database|current_catalog() name", database),
 		ask("current_schema() name", schema),
 		f("current_schemas(bool) name[]", asking(currentSchemas)).stable(),
 		ask("pg_backend_pid() int4",
 			func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
-		f("current_setting(text) text", asking(currentSetting)).stable(),
-		f("current_setting(text,bool) text", asking(currentSetting)).stable(),
+		f("current_setting(text,bool?) text", asking(currentSetting)).stable(),
 		n("set_config(text,text,bool) text", asking(setConfig)).volatile(),
 		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
@@ -77,7 +74,7 @@ func systemFunctions() []def {
 				return types.Datum{}, sleep(rt, time.Until(types.TimestampToTime(a[0].I)))
 			}).volatile(),
 		f("gen_random_uuid() uuid", randomUUID).volatile(),
-		f("pg_size_pretty(int8) text", sizePretty), f("pg_size_pretty(numeric) text", sizePretty),
+		f("pg_size_pretty(int8|numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
 		f("txid_current() int8", timestamp(expr.Timestamps.StartTimestamp)).stable(),
@@ -86,12 +83,11 @@ func systemFunctions() []def {
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
-		fixed("inet_server_port() int4", types.Null), fixed("inet_client_port() int4", types.Null),
-		fixed("inet_server_addr() text", types.Null), fixed("inet_client_addr() text", types.Null),
+		fixed("inet_server_port|inet_client_port() int4", types.Null),
+		fixed("inet_server_addr|inet_client_addr() text", types.Null),
 		fixed("pg_trigger_depth() int4", types.NewInt(0)),
 		fixed("pg_my_temp_schema() oid", types.NewInt(0)),
-		fixed("getdatabaseencoding() name", types.NewString("UTF8")),
-		fixed("pg_client_encoding() name", types.NewString("UTF8")),
+		fixed("getdatabaseencoding|pg_client_encoding() name", types.NewString("UTF8")),
 		f("pg_encoding_to_char(int4) name", encodingName).stable(),
 		f("pg_char_to_encoding(name) int4", encodingNumber).stable(),
 		f("pg_encoding_max_length(int4) int4",

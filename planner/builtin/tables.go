@@ -1,27 +1,29 @@
 package builtin
 
-// functionTables lists the functions by topic.
-func functionTables() [][]def {
-	return [][]def{
+import "slices"
+
+// functionTable lists the functions by topic.
+func functionTable() []def {
+	return slices.Concat(
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
 		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(),
 		observerFunctions(), deadLetterFunctions(), backendFunctions(), notifyFunctions(),
 		catalogFunctions, catalogSets,
-	}
+	)
 }
 
-// operatorTables lists the operators by topic.
-func operatorTables() [][]def {
-	return [][]def{
+// operatorTable lists the operators by topic.
+func operatorTable() []def {
+	return slices.Concat(
 		intOperators(), floatOperators(), numericOperators(), datetimeOperators(),
 		comparisonOperators(), textOperators(), likeOperators(), regexOperators(), arrayOperators(),
 		jsonOperators(),
-	}
+	)
 }
 
-// aggregateTables lists the aggregates by topic.
-func aggregateTables() [][]aggDef {
-	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(),
-		orderedSetAggregates, jsonAggregates}
+// aggregateTable lists the aggregates by topic.
+func aggregateTable() []aggDef {
+	return slices.Concat(basicAggregates(), collectAggregates, statisticAggregates(),
+		orderedSetAggregates, jsonAggregates)
 }

@@ -59,26 +59,15 @@ func hashText(newHash func() hash.Hash, format func([]byte) string) scalar {
 func rawSum(sum []byte) string { return string(sum) }
 
 // countRunes returns the number of characters of s.
-func countRunes(rt *expr.Runtime, s string) (n int, err error) {
-	err = eachPiece(rt, s, func(piece string) { n += utf8.RuneCountInString(piece) })
+func countRunes(rt *expr.Runtime, s string) (n int64, err error) {
+	err = eachPiece(rt, s, func(piece string) { n += int64(utf8.RuneCountInString(piece)) })
 	return n, err
 }
 
 // characters is length(text).
 func characters(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	n, err := countRunes(rt, a[0].S)
-	return types.NewInt(int64(n)), err
-}
-
-func charactersVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-	for _, i := range sel {
-		n, err := countRunes(rt, a[0].S[i])
-		if err != nil {
-			return err
-		}
-		out.I[i] = int64(n)
-	}
-	return nil
+	return types.NewInt(n), err
 }
 
 // askLarge asks the account for a text unless it is short.
@@ -90,36 +79,22 @@ func askLarge(rt *expr.Runtime, n int) error {
 }
 
 func perCharacterVec(op func(string) string) vector {
-	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		for _, i := range sel {
-			s, err := mapText(rt, a[0].S[i], op)
-			if err != nil {
-				return err
-			}
-			out.S[i] = s
-		}
-		return nil
-	}
+	return running1(func(rt *expr.Runtime, s string) (string, error) { return mapText(rt, s, op) })
 }
 
 func byteLen(s string) int64 { return int64(len(s)) }
 func bitLen(s string) int64  { return 8 * byteLen(s) }
 
 var textFunctions = []def{
-	v("length(text) int4", characters, charactersVec),
+	v("length(text) int4", characters, running1(countRunes)),
 	f("length(bpchar) int4", characters),
+	f("char_length|character_length(text|bpchar) int4", characters),
 	f("length(bytea) int4", sure1(byteLen)),
-	f("char_length(text) int4", characters),
-	f("char_length(bpchar) int4", characters),
-	f("character_length(text) int4", characters),
-	f("character_length(bpchar) int4", characters),
-	f("octet_length(text) int4", sure1(byteLen)),
-	f("octet_length(bytea) int4", sure1(byteLen)),
+	f("octet_length(text|bytea) int4", sure1(byteLen)),
 	f("octet_length(bpchar) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(int64(len(padded(rt.ArgTypes[0], a[0].S)))), nil
 	}),
-	f("bit_length(text) int4", sure1(bitLen)),
-	f("bit_length(bytea) int4", sure1(bitLen)),
+	f("bit_length(text|bytea) int4", sure1(bitLen)),
 	v("lower(text) text", perCharacter(strings.ToLower), perCharacterVec(strings.ToLower)),
 	v("upper(text) text", perCharacter(strings.ToUpper), perCharacterVec(strings.ToUpper)),
 	f("initcap(text) text", initcap),
@@ -132,8 +107,7 @@ var textFunctions = []def{
 		return int64(r)
 	})),
 	f("chr(int4) text", chr),
-	f("md5(text) text", hashText(md5.New, hex.EncodeToString)),
-	f("md5(bytea) text", hashText(md5.New, hex.EncodeToString)),
+	f("md5(text|bytea) text", hashText(md5.New, hex.EncodeToString)),
 	f("sha224(bytea) bytea", hashText(sha256.New224, rawSum)),
 	f("sha256(bytea) bytea", hashText(sha256.New, rawSum)),
 	f("sha384(bytea) bytea", hashText(sha512.New384, rawSum)),
@@ -149,45 +123,35 @@ var textFunctions = []def{
 	}),
 	f("translate(text,text,text) text", translate),
 	f("starts_with(text,text) bool", startsWith),
-	f("strpos(text,text) int4", position),
-	f("position(text,text) int4", position),
+	f("strpos|position(text,text) int4", position),
 	f("position(bytea,bytea) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		i, err := indexOf(rt, a[0].S, a[1].S)
 		return types.NewInt(int64(i + 1)), err
 	}),
 	f("left(text,int4) text", left),
 	f("right(text,int4) text", right),
-	f("lpad(text,int4) text", pad(true)), f("lpad(text,int4,text) text", pad(true)),
-	f("rpad(text,int4) text", pad(false)), f("rpad(text,int4,text) text", pad(false)),
-	f("btrim(text) text", trim(true, true)), f("btrim(text,text) text", trim(true, true)),
-	f("ltrim(text) text", trim(true, false)), f("ltrim(text,text) text", trim(true, false)),
-	f("rtrim(text) text", trim(false, true)), f("rtrim(text,text) text", trim(false, true)),
+	f("lpad(text,int4,text?) text", pad(true)),
+	f("rpad(text,int4,text?) text", pad(false)),
+	f("btrim(text,text?) text", trim(true, true)),
+	f("ltrim(text,text?) text", trim(true, false)),
+	f("rtrim(text,text?) text", trim(false, true)),
 	f("btrim(bytea,bytea) bytea", trimBytes(true, true)),
 	f("ltrim(bytea,bytea) bytea", trimBytes(true, false)),
 	f("rtrim(bytea,bytea) bytea", trimBytes(false, true)),
-	f("substring(text,int4) text", substring(false)), f("substring(text,int4,int4) text",
-		substring(false)),
-	f("substr(text,int4) text", substring(false)), f("substr(text,int4,int4) text",
-		substring(false)),
-	f("substring(bytea,int4) bytea", substring(true)), f("substring(bytea,int4,int4) bytea",
-		substring(true)),
-	f("substr(bytea,int4) bytea", substring(true)), f("substr(bytea,int4,int4) bytea",
-		substring(true)),
-	f("overlay(text,text,int4) text", overlay(false)), f("overlay(text,text,int4,int4) text",
-		overlay(false)),
-	f("overlay(bytea,bytea,int4) bytea", overlay(true)), f("overlay(bytea,bytea,int4,int4) bytea",
-		overlay(true)),
+	f("substring|substr(text,int4,int4?) text", substring(false)),
+	f("substring|substr(bytea,int4,int4?) bytea", substring(true)),
+	f("overlay(text,text,int4,int4?) text", overlay(false)),
+	f("overlay(bytea,bytea,int4,int4?) bytea", overlay(true)),
 	f("split_part(text,text,int4) text", splitPart),
 	f("textcat(text,text) text", concat2),
 	// Casts written as calls, which resolution must prefer to the rules for unknown types.
-	f("text(bpchar) text", same), f("text(name) text", same), f("text(char) text", same),
-	f("name(text) name", same), f("name(bpchar) name", same), f("name(varchar) name", same),
+	f("text(bpchar|name|char) text", same), f("name(text|bpchar|varchar) name", same),
 }
 
 func textOperators() []def {
 	return []def{
-		v("||(text,text) text", concat2, concatVec),
-		v("||(bytea,bytea) bytea", concat2, concatVec),
+		v("||(text,text) text", concat2, running2(joined2)),
+		v("||(bytea,bytea) bytea", concat2, running2(joined2)),
 		f("||(text,anynonarray) text",
 			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 				t, err := types.Cast(a[1], rt.ArgTypes[1], types.TText, false, &rt.Format)
@@ -234,19 +198,13 @@ func joined(rt *expr.Runtime, s ...string) (types.Datum, error) {
 	return w.done()
 }
 
-func concatVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-	for _, i := range sel {
-		if len(a[0].S[i])+len(a[1].S[i]) < plainCopy {
-			out.S[i] = a[0].S[i] + a[1].S[i]
-			continue
-		}
-		d, err := joined(rt, a[0].S[i], a[1].S[i])
-		if err != nil {
-			return err
-		}
-		out.S[i] = d.S
+// joined2 is joined for two texts.
+func joined2(rt *expr.Runtime, x, y string) (string, error) {
+	if len(x)+len(y) < plainCopy {
+		return x + y, nil
 	}
-	return nil
+	d, err := joined(rt, x, y)
+	return d.S, err
 }
 
 // replaceText returns the text with each occurrence of from replaced.
@@ -361,7 +319,7 @@ func position(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(0), err
 	}
 	n, err := countRunes(rt, a[0].S[:i])
-	return types.NewInt(int64(n + 1)), err
+	return types.NewInt(n + 1), err
 }
 
 // indexOf is strings.Index with checks of the statement's context.

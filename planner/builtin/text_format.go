@@ -17,8 +17,7 @@ import (
 var textFormatFunctions = []def{
 	n("concat(any*) text", concat).stable(),
 	n("concat_ws(text,any*) text", concatWS).stable(),
-	n("format(text) text", format).stable(),
-	n("format(text,any*) text", format).stable(),
+	n("format(text,any*?) text", format).stable(),
 	f("quote_ident(text) text", wholeText(sqlname.Quote)),
 	f("quote_literal(text) text", wholeText(quoteLiteral)),
 	f("quote_literal(anyelement) text", quoteNullable).stable(),
@@ -68,8 +67,7 @@ var textFormatFunctions = []def{
 		return types.NewInt(count), nil
 	}),
 	f("unistr(text) text", unistr),
-	f("parse_ident(text) text[]", parseIdent),
-	f("parse_ident(text,bool) text[]", parseIdent),
+	f("parse_ident(text,bool?) text[]", parseIdent),
 }
 
 func concat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
