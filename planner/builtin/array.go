@@ -291,8 +291,7 @@ func arrayFill(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		lower := 1
 		if len(a) > 2 {
 			if len(a[2].Arr.Elems) != len(a[1].Arr.Elems) {
-				return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-					"wrong number of array subscripts").
+				return types.Null, errSubscripts("wrong number of array subscripts").
 					WithDetail("Low bound array has different size than dimensions array.")
 			}
 			lower = int(a[2].Arr.Elems[i].I)
@@ -321,8 +320,7 @@ func trimArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		n = a[0].Arr.Dims[0]
 	}
 	if count < 0 || count > n {
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-			"number of elements to trim must be between 0 and %d", n)
+		return types.Null, errSubscripts("number of elements to trim must be between 0 and %d", n)
 	}
 	if n == count {
 		return types.Datum{Arr: &types.ArrayValue{}}, nil

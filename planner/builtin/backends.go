@@ -21,8 +21,7 @@ func backendFunctions() []def {
 				err := s.ReloadConf()
 				return types.NewBool(err == nil), err
 			})).volatile(),
-		f("pg_terminate_backend(int4) bool", asking(terminateBackend)).volatile(),
-		f("pg_terminate_backend(int4,int8) bool", asking(terminateBackend)).volatile(),
+		f("pg_terminate_backend(int4,int8?) bool", asking(terminateBackend)).volatile(),
 	}
 }
 

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -328,9 +327,6 @@ func makeInterval(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		} else {
 			v[i] = d.I
 		}
-	}
-	if math.IsNaN(secs) || math.IsInf(secs, 0) {
-		return types.Null, errIntervalRange()
 	}
 	r, err := types.MakeInterval(v[0], v[1], v[2], v[3], v[4], v[5], secs)
 	return types.NewInterval(r), err

@@ -25,9 +25,7 @@ func deadLetterFunctions() []def {
 		}
 	}
 	return []def{
-		f("minidb_retry_dead_letters(text) int8", call(false)).volatile(),
-		f("minidb_retry_dead_letters(text,text) int8", call(false)).volatile(),
-		f("minidb_drop_dead_letters(text) int8", call(true)).volatile(),
-		f("minidb_drop_dead_letters(text,text) int8", call(true)).volatile(),
+		f("minidb_retry_dead_letters(text,text?) int8", call(false)).volatile(),
+		f("minidb_drop_dead_letters(text,text?) int8", call(true)).volatile(),
 	}
 }

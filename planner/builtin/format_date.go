@@ -22,12 +22,9 @@ type dateNode struct {
 // dateKeywords in the order of search: a longer keyword precedes its prefixes.
 var dateKeywords = []string{
 	"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "D", "FF1", "FF2",
-	"FF3",
-	"FF4", "FF5", "FF6", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I", "J",
-	"MI",
-	"MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM", "Q", "RM", "SSSSS", "SSSS", "SS", "TZH", "TZM",
-	"TZ",
-	"US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y",
+	"FF3", "FF4", "FF5", "FF6", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I",
+	"J", "MI", "MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM", "Q", "RM", "SSSSS", "SSSS", "SS",
+	"TZH", "TZM", "TZ", "US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y",
 }
 
 // parseDateFormat splits a format into nodes. fx is set if it begins with FX.
@@ -131,20 +128,8 @@ func breakInterval(iv types.IntervalValue) brokenTime {
 	t.micros = int(us % 1_000_000)
 	s := us / 1_000_000
 	t.hour, t.min, t.sec = int(s/3600), int(s/60%60), int(s%60)
-	t.date = dayNumber(t.year, t.month, t.day)
+	t.date = types.DayNumber(t.year, t.month, t.day) // need not be a valid date
 	return t
-}
-
-// dayNumber returns the number of a date by the arithmetic of PostgreSQL's date2j. In an interval,
-// year, month and day need not be a valid date.
-func dayNumber(year, month, day int) int64 {
-	if month > 2 {
-		month, year = month+1, year+4800
-	} else {
-		month, year = month+13, year+4799
-	}
-	century := year / 100
-	return int64(year*365-32167+year/4-century+century/4+7834*month/256+day) - 2451545
 }
 
 func toCharTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {

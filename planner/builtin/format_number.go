@@ -214,12 +214,7 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 		return types.NewString(nf.scientific(d)), nil
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10),
-			types.NumericFromInt(int64(nf.multi)), nil)
-		if err != nil {
-			return types.Null, err
-		}
-		if d, err = types.NumericMul(d, factor); err != nil {
+		if d, err = timesPowerOf10(d, nf.multi); err != nil {
 			return types.Null, err
 		}
 		nf.pre += nf.multi
@@ -228,6 +223,15 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 		return types.Null, err
 	}
 	return types.NewString(nf.write(types.NumericString(d))), nil
+}
+
+func timesPowerOf10(d *apd.Decimal, n int) (*apd.Decimal, error) {
+	ten, power := types.NumericFromInt(10), types.NumericFromInt(int64(n))
+	factor, err := types.NumericPower(ten, power, nil)
+	if err != nil {
+		return nil, err
+	}
+	return types.NumericMul(d, factor)
 }
 
 // romanText formats the number in Roman numerals, in fifteen columns.
@@ -253,9 +257,8 @@ func romanNumeral(v int) string {
 		value int
 		text  string
 	}{
-		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40,
-			"XL"},
-		{10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
+		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"},
+		{40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
 	} {
 		for ; v >= r.value; v -= r.value {
 			b.WriteString(r.text)

@@ -143,10 +143,8 @@ func checkFixed(s, rest string, n *dateNode, width int) error {
 var fieldWidths = map[string]int{
 	"HH": 2, "HH12": 2, "HH24": 2, "MI": 2, "SS": 2, "MS": 3, "US": 6, "FF1": 1, "FF2": 2, "FF3": 3,
 	"FF4": 4, "FF5": 5, "FF6": 6, "SSSS": 5, "SSSSS": 5, "YYYY": 4, "YYY": 3, "YY": 2, "Y": 1,
-	"MM":  2,
-	"DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4, "IYY": 3,
-	"IY": 2,
-	"I":  1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
+	"MM": 2, "DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4,
+	"IYY": 3, "IY": 2, "I": 1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
 }
 
 func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
@@ -263,11 +261,15 @@ func nearYear(y int) int {
 	return y
 }
 
+func errNotAllowed(value string, n *dateNode) error {
+	return errDateValue("invalid value \"%s\" for \"%s\"", value, n.text).
+		WithDetail("The given value did not match any of the allowed values for this field.")
+}
+
 func (in *dateInput) half(n *dateNode, s string) (string, error) {
 	w := len(n.key)
 	if len(s) < w {
-		return "", errDateValue("invalid value \"%s\" for \"%s\"", s, n.text).
-			WithDetail("The given value did not match any of the allowed values for this field.")
+		return "", errNotAllowed(s, n)
 	}
 	switch strings.ToUpper(strings.ReplaceAll(s[:w], ".", "")) {
 	case "AM":
@@ -278,51 +280,35 @@ func (in *dateInput) half(n *dateNode, s string) (string, error) {
 	case "BC":
 		in.bc = true
 	default:
-		return "", errDateValue("invalid value \"%s\" for \"%s\"", s[:w], n.text).
-			WithDetail("The given value did not match any of the allowed values for this field.")
+		return "", errNotAllowed(s[:w], n)
 	}
 	return s[w:], nil
 }
 
 func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	upper := strings.ToUpper(s)
-	match := func(count int, name func(i int) string, set func(i int)) (string, bool) {
-		for i := count - 1; i >= 0; i-- { // VIII before its prefixes VII and VI
-			w := strings.ToUpper(name(i))
-			if strings.HasPrefix(upper, w) {
-				set(i)
-				return s[len(w):], true
-			}
-		}
-		return "", false
-	}
-	month := func(i int) string { return time.Month(i + 1).String() }
-	day := func(i int) string { return time.Weekday(i).String() }
-	short := func(f func(int) string) func(
-		int) string {
-		return func(i int) string { return f(i)[:3] }
-	}
-	var rest string
-	ok := false
+	count, name := 12, func(i int) string { return time.Month(i + 1).String() }
 	switch n.key {
-	case "MONTH":
-		rest, ok = match(12, month, func(i int) { in.month = i + 1 })
-	case "MON":
-		rest, ok = match(12, short(month), func(i int) { in.month = i + 1 })
-	case "DAY":
-		rest, ok = match(7, day, func(int) {})
-	case "DY":
-		rest, ok = match(7, short(day), func(int) {})
+	case "DAY", "DY":
+		count, name = 7, func(i int) string { return time.Weekday(i).String() }
 	case "RM":
-		rest, ok = match(12, func(i int) string { return romanMonths[i] },
-			func(i int) { in.month = i + 1 })
+		name = func(i int) string { return romanMonths[i] }
 	}
-	if !ok {
-		word, _, _ := strings.Cut(s, " ")
-		return "", errDateValue("invalid value \"%s\" for \"%s\"", word, n.text).
-			WithDetail("The given value did not match any of the allowed values for this field.")
+	for i := count - 1; i >= 0; i-- { // VIII before its prefixes VII and VI
+		word := strings.ToUpper(name(i))
+		if n.key == "MON" || n.key == "DY" {
+			word = word[:3]
+		}
+		if !strings.HasPrefix(upper, word) {
+			continue
+		}
+		if count == 12 { // the weekday is read and ignored
+			in.month = i + 1
+		}
+		return s[len(word):], nil
 	}
-	return rest, nil
+	word, _, _ := strings.Cut(s, " ")
+	return "", errNotAllowed(word, n)
 }
 
 func errFieldRange(text string) error {

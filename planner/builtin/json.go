@@ -45,30 +45,42 @@ func (f jsonForm) result(v *types.JSONValue, text bool) types.Datum {
 	return f.datum(v)
 }
 
-// field is -> and ->> with a key.
-func (f jsonForm) field(text bool) scalar {
+// reading makes a function of the JSON in its first argument.
+func (f jsonForm) reading(
+	op func(v *types.JSONValue, a []types.Datum) (types.Datum, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		v, err := f.parse(rt, a[0])
 		if err != nil {
 			return types.Null, err
 		}
-		return f.result(v.Get(a[1].S), text), nil
+		return op(v, a)
 	}
+}
+
+// part makes a function that returns a part of the JSON in its first argument, as JSON or as text.
+func (f jsonForm) part(text bool, of func(v *types.JSONValue, a []types.Datum) *types.JSONValue,
+) scalar {
+	return f.reading(func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
+		return f.result(of(v, a), text), nil
+	})
+}
+
+// field is -> and ->> with a key.
+func (f jsonForm) field(text bool) scalar {
+	return f.part(text, func(v *types.JSONValue, a []types.Datum) *types.JSONValue {
+		return v.Get(a[1].S)
+	})
 }
 
 // element is -> and ->> with an index. A scalar jsonb counts as an array of one element, as
 // PostgreSQL stores it.
 func (f jsonForm) element(text bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(rt, a[0])
-		if err != nil {
-			return types.Null, err
-		}
+	return f.part(text, func(v *types.JSONValue, a []types.Datum) *types.JSONValue {
 		if f.binary && isScalar(v) && (a[1].I == 0 || a[1].I == -1) {
-			return f.result(v, text), nil
+			return v
 		}
-		return f.result(v.Index(int(a[1].I)), text), nil
-	}
+		return v.Index(int(a[1].I))
+	})
 }
 
 // step descends one level by a path element: a key, or in an array an index.
@@ -96,39 +108,23 @@ func follow(v *types.JSONValue, path []types.Datum) *types.JSONValue {
 
 // path is #> and #>>.
 func (f jsonForm) path(text bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(rt, a[0])
-		if err != nil {
-			return types.Null, err
-		}
-		return f.result(follow(v, a[1].Arr.Elems), text), nil
-	}
+	return f.part(text, func(v *types.JSONValue, a []types.Datum) *types.JSONValue {
+		return follow(v, a[1].Arr.Elems)
+	})
 }
 
 // extractPath is json_extract_path, whose other arguments are the path.
 func (f jsonForm) extractPath(text bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := f.parse(rt, a[0])
-		if err != nil {
-			return types.Null, err
-		}
-		return f.result(follow(v, a[1:]), text), nil
-	}
+	return f.part(text, func(v *types.JSONValue, a []types.Datum) *types.JSONValue {
+		return follow(v, a[1:])
+	})
 }
 
-func (f jsonForm) typeOf(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(rt, a[0])
-	if err != nil {
-		return types.Null, err
-	}
+func jsonTypeOf(v *types.JSONValue, _ []types.Datum) (types.Datum, error) {
 	return types.NewString(v.TypeName()), nil
 }
 
-func (f jsonForm) arrayLength(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(rt, a[0])
-	if err != nil {
-		return types.Null, err
-	}
+func jsonArrayLength(v *types.JSONValue, _ []types.Datum) (types.Datum, error) {
 	switch v.Kind {
 	case types.JSONArray:
 		return types.NewInt(int64(len(v.Elems))), nil
@@ -200,13 +196,8 @@ func (f jsonForm) pairs(text, keysOnly bool, name string) setBody {
 	}
 }
 
-func (f jsonForm) stripNulls(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := f.parse(rt, a[0])
-	if err != nil {
-		return types.Null, err
-	}
-	var b []byte
-	return types.NewString(string(f.appendStripped(b, v))), nil
+func (f jsonForm) stripNulls(v *types.JSONValue, _ []types.Datum) (types.Datum, error) {
+	return types.NewString(string(f.appendStripped(nil, v))), nil
 }
 
 func (f jsonForm) appendStripped(dst []byte, v *types.JSONValue) []byte {
@@ -267,9 +258,9 @@ func jsonFunctions() []def {
 			f(t+"_object_field_text("+t+",text) text", j.field(true)),
 			f(t+"_array_element("+t+",int4) "+t, j.element(false)),
 			f(t+"_array_element_text("+t+",int4) text", j.element(true)),
-			f(t+"_typeof("+t+") text", j.typeOf),
-			f(t+"_array_length("+t+") int4", j.arrayLength),
-			f(t+"_strip_nulls("+t+") "+t, j.stripNulls),
+			f(t+"_typeof("+t+") text", j.reading(jsonTypeOf)),
+			f(t+"_array_length("+t+") int4", j.reading(jsonArrayLength)),
+			f(t+"_strip_nulls("+t+") "+t, j.reading(j.stripNulls)),
 			s(t+"_array_elements("+t+") "+t, "value "+t, j.elements(false, t+"_array_elements")),
 			s(t+"_array_elements_text("+t+") text", "value text",
 				j.elements(true, t+"_array_elements_text")),
@@ -292,21 +283,18 @@ func (f jsonForm) object(rt *expr.Runtime, a []types.Datum) (types.Datum, error)
 	switch {
 	case len(a) > 1:
 		if len(arr.Dims) > 1 || len(a[1].Arr.Dims) > 1 {
-			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-				"wrong number of array subscripts")
+			return types.Null, errSubscripts("wrong number of array subscripts")
 		}
 		if len(arr.Elems) != len(a[1].Arr.Elems) {
-			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "mismatched array dimensions")
+			return types.Null, errSubscripts("mismatched array dimensions")
 		}
 		keys, vals = arr.Elems, a[1].Arr.Elems
 	case len(arr.Dims) == 2 && arr.Dims[1] != 2:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "array must have two columns")
+		return types.Null, errSubscripts("array must have two columns")
 	case len(arr.Dims) > 2:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-			"wrong number of array subscripts")
+		return types.Null, errSubscripts("wrong number of array subscripts")
 	case len(arr.Elems)%2 != 0:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-			"array must have even number of elements")
+		return types.Null, errSubscripts("array must have even number of elements")
 	default:
 		for i := 0; i < len(arr.Elems); i += 2 {
 			keys, vals = append(keys, arr.Elems[i]), append(vals, arr.Elems[i+1])
@@ -375,8 +363,7 @@ func (w *jsonWriter) datum() (types.Datum, error) {
 
 func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a)%2 != 0 {
-		return types.Null, errInvalid(
-			"argument list must have even number of elements").(*sqlerr.Error).
+		return types.Null, errInvalid("argument list must have even number of elements").
 			WithHint("The arguments of %s_build_object() must consist of alternating keys and "+
 				"values.", f.name)
 	}
@@ -388,7 +375,7 @@ func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, e
 			if f.binary {
 				return types.Null, errInvalid("argument %d: key must not be null", i+1)
 			}
-			return types.Null, errInvalid("argument %d cannot be null", i+1).(*sqlerr.Error).
+			return types.Null, errInvalid("argument %d cannot be null", i+1).
 				WithHint("Object keys should be text.")
 		}
 		if family := ts[i].Family; family == types.Array || family == types.Record ||

@@ -12,40 +12,31 @@ import (
 var jsonbOperators = []def{
 	f("@>(jsonb,jsonb) bool", jsonbContains),
 	f("<@(jsonb,jsonb) bool", swapped(jsonbContains)),
-	f("?(jsonb,text) bool", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S, rt)
-		if err != nil {
-			return types.Null, err
-		}
-		return types.NewBool(hasKey(v, a[1].S)), nil
-	}),
+	f("?(jsonb,text) bool", keyExists),
 	f("?|(jsonb,text[]) bool", keysExist(false)),
 	f("?&(jsonb,text[]) bool", keysExist(true)),
 	f("||(jsonb,jsonb) jsonb", jsonbConcat),
-	f("-(jsonb,text|text[]) jsonb", jsonbDeleteKeys),
-	f("-(jsonb,int4) jsonb", jsonbDeleteIndex),
+	f("-(jsonb,text|text[]) jsonb", jsonBinary.reading(jsonbDeleteKeys)),
+	f("-(jsonb,int4) jsonb", jsonBinary.reading(jsonbDeleteIndex)),
 	f("#-(jsonb,text[]) jsonb", jsonbDeletePath),
 }
 
 var jsonbFunctions = []def{
-	f("jsonb_pretty(jsonb) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S, rt)
-		if err != nil {
-			return types.Null, err
-		}
-		return types.NewString(string(v.AppendPretty(nil, 0))), nil
-	}),
+	f("jsonb_pretty(jsonb) text", jsonBinary.reading(
+		func(v *types.JSONValue, _ []types.Datum) (types.Datum, error) {
+			return types.NewString(string(v.AppendPretty(nil, 0))), nil
+		})),
 	f("jsonb_set(jsonb,text[],jsonb,bool?) jsonb", jsonbSet),
 	n("jsonb_set_lax(jsonb,text[],jsonb,bool?,text?) jsonb", jsonbSetLax),
 	f("jsonb_insert(jsonb,text[],jsonb,bool?) jsonb", jsonbInsert),
 	f("jsonb_concat(jsonb,jsonb) jsonb", jsonbConcat),
 	f("jsonb_contains(jsonb,jsonb) bool", jsonbContains),
-	f("jsonb_exists(jsonb,text) bool", jsonbOperators[2].fn),
+	f("jsonb_exists(jsonb,text) bool", keyExists),
 	f("jsonb_contained(jsonb,jsonb) bool", swapped(jsonbContains)),
 	f("jsonb_exists_any(jsonb,text[]) bool", keysExist(false)),
 	f("jsonb_exists_all(jsonb,text[]) bool", keysExist(true)),
-	f("jsonb_delete(jsonb,text) jsonb", jsonbDeleteKeys),
-	f("jsonb_delete(jsonb,int4) jsonb", jsonbDeleteIndex),
+	f("jsonb_delete(jsonb,text) jsonb", jsonBinary.reading(jsonbDeleteKeys)),
+	f("jsonb_delete(jsonb,int4) jsonb", jsonBinary.reading(jsonbDeleteIndex)),
 	f("jsonb_delete_path(jsonb,text[]) jsonb", jsonbDeletePath),
 	f("row_to_json(record,bool?) json", rowToJSON).stable(),
 	f("array_to_json(anyarray,bool?) json", arrayToJSON).stable(),
@@ -62,20 +53,24 @@ func arrayToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		nil
 }
 
-func parsePair(rt *expr.Runtime, a []types.Datum) (x, y *types.JSONValue, err error) {
-	if x, err = types.ParseJSON(a[0].S, rt); err == nil {
-		y, err = types.ParseJSON(a[1].S, rt)
+// readingPair makes a function of two arguments of type jsonb.
+func readingPair(op func(x, y *types.JSONValue) types.Datum) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		x, err := types.ParseJSON(a[0].S, rt)
+		if err != nil {
+			return types.Null, err
+		}
+		y, err := types.ParseJSON(a[1].S, rt)
+		if err != nil {
+			return types.Null, err
+		}
+		return op(x, y), nil
 	}
-	return x, y, err
 }
 
-func jsonbContains(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, y, err := parsePair(rt, a)
-	if err != nil {
-		return types.Null, err
-	}
-	return types.NewBool(types.ContainsJSON(x, y)), nil
-}
+var jsonbContains = readingPair(func(x, y *types.JSONValue) types.Datum {
+	return types.NewBool(types.ContainsJSON(x, y))
+})
 
 // hasKey reports whether a string is a key of an object, an element of an array, or the scalar
 // itself.
@@ -91,30 +86,26 @@ func hasKey(v *types.JSONValue, key string) bool {
 	return v.Kind == types.JSONString && v.Str == key
 }
 
+var keyExists = jsonBinary.reading(
+	func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
+		return types.NewBool(hasKey(v, a[1].S)), nil
+	})
+
 func keysExist(all bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		v, err := types.ParseJSON(a[0].S, rt)
-		if err != nil {
-			return types.Null, err
-		}
+	return jsonBinary.reading(func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
 		for _, k := range a[1].Arr.Elems {
 			if !k.Null && hasKey(v, k.S) != all {
 				return types.NewBool(!all), nil
 			}
 		}
 		return types.NewBool(all), nil
-	}
+	})
 }
 
-func jsonbConcat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, y, err := parsePair(rt, a)
-	if err != nil {
-		return types.Null, err
-	}
+var jsonbConcat = readingPair(func(x, y *types.JSONValue) types.Datum {
 	if x.Kind == types.JSONObject && y.Kind == types.JSONObject {
-		return jsonBinary.datum(types.NewJSONObject(
-			append(slices.Clone(x.Keys), y.Keys...), append(slices.Clone(x.Elems),
-				y.Elems...))), nil
+		return jsonBinary.datum(types.NewJSONObject(slices.Concat(x.Keys, y.Keys),
+			slices.Concat(x.Elems, y.Elems)))
 	}
 	list := func(v *types.JSONValue) []*types.JSONValue {
 		if v.Kind == types.JSONArray {
@@ -122,20 +113,16 @@ func jsonbConcat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		return []*types.JSONValue{v}
 	}
-	both := append(slices.Clone(list(x)), list(y)...)
-	return jsonBinary.datum(&types.JSONValue{Kind: types.JSONArray, Elems: both}), nil
-}
+	both := slices.Concat(list(x), list(y))
+	return jsonBinary.datum(&types.JSONValue{Kind: types.JSONArray, Elems: both})
+})
 
 func isScalar(v *types.JSONValue) bool {
 	return v.Kind != types.JSONArray && v.Kind != types.JSONObject
 }
 
 // jsonbDeleteKeys removes keys of an object, or strings of an array.
-func jsonbDeleteKeys(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].S, rt)
-	if err != nil {
-		return types.Null, err
-	}
+func jsonbDeleteKeys(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
 	if isScalar(v) {
 		return types.Null, errInvalid("cannot delete from scalar")
 	}
@@ -159,11 +146,8 @@ func jsonbDeleteKeys(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return jsonBinary.datum(out), nil
 }
 
-func jsonbDeleteIndex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[0].S, rt)
+func jsonbDeleteIndex(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
 	switch {
-	case err != nil:
-		return types.Null, err
 	case isScalar(v):
 		return types.Null, errInvalid("cannot delete from scalar")
 	case v.Kind == types.JSONObject:
@@ -227,7 +211,7 @@ func (e *jsonEdit) inObject(v *types.JSONValue, path []types.Datum, depth int,
 	case i < 0:
 		return v, nil
 	case last && e.insert:
-		return nil, errInvalid("cannot replace existing key").(*sqlerr.Error).
+		return nil, errInvalid("cannot replace existing key").
 			WithHint("Try using the function jsonb_set to replace key value.")
 	case last && e.value == nil:
 		return &types.JSONValue{Kind: v.Kind, Keys: slices.Delete(slices.Clone(v.Keys), i, i+1),
@@ -287,12 +271,10 @@ func (e *jsonEdit) run(rt *expr.Runtime, d types.Datum, path []types.Datum) (typ
 		return types.Null, err
 	}
 	if isScalar(v) {
-		switch {
-		case e.value == nil:
+		if e.value == nil {
 			return types.Null, errInvalid("cannot delete path in scalar")
-		default:
-			return types.Null, errInvalid("cannot set path in scalar")
 		}
+		return types.Null, errInvalid("cannot set path in scalar")
 	}
 	if v, err = e.apply(v, path, 0); err != nil {
 		return types.Null, err
@@ -305,11 +287,14 @@ func jsonbDeletePath(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func jsonbSet(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[2].S, rt)
-	if err != nil {
+	return (&jsonEdit{create: len(a) < 4 || a[3].Bool()}).put(rt, a)
+}
+
+// put changes the jsonb a[0] at the path a[1] to have the value a[2].
+func (e *jsonEdit) put(rt *expr.Runtime, a []types.Datum) (_ types.Datum, err error) {
+	if e.value, err = types.ParseJSON(a[2].S, rt); err != nil {
 		return types.Null, err
 	}
-	e := jsonEdit{value: v, create: len(a) < 4 || a[3].Bool()}
 	return e.run(rt, a[0], a[1].Arr.Elems)
 }
 
@@ -322,11 +307,7 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	treatment := "use_json_null"
 	if len(a) > 4 {
-		if a[4].Null {
-			return types.Null, errInvalid("null_value_treatment must be \"delete_key\", " +
-				"\"return_target\", \"use_json_null\", or \"raise_exception\"")
-		}
-		treatment = a[4].S
+		treatment = a[4].S // NULL: ""
 	}
 	switch treatment {
 	case "raise_exception":
@@ -347,10 +328,5 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func jsonbInsert(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	v, err := types.ParseJSON(a[2].S, rt)
-	if err != nil {
-		return types.Null, err
-	}
-	e := jsonEdit{value: v, insert: true, after: len(a) > 3 && a[3].Bool()}
-	return e.run(rt, a[0], a[1].Arr.Elems)
+	return (&jsonEdit{insert: true, after: len(a) > 3 && a[3].Bool()}).put(rt, a)
 }

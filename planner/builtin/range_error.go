@@ -24,12 +24,12 @@ func errUnderflow() error {
 	return sqlerr.New(sqlerr.NumericValueOutOfRange, "value out of range: underflow")
 }
 
-func errInvalid(format string, args ...any) error {
+func errInvalid(format string, args ...any) *sqlerr.Error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, format, args...)
 }
 
-func errIntervalRange() error {
-	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
+func errSubscripts(format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.ArraySubscriptError, format, args...)
 }
 
 func errInputRange() error {

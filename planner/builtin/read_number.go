@@ -36,12 +36,7 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10),
-			types.NumericFromInt(int64(-nf.multi)), nil)
-		if err != nil {
-			return types.Null, err
-		}
-		if d, err = types.NumericMul(d, factor); err != nil {
+		if d, err = timesPowerOf10(d, -nf.multi); err != nil {
 			return types.Null, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -73,8 +72,7 @@ func regexpMatch(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	if fl.global {
-		return types.Null, errInvalid(
-			"regexp_match() does not support the \"global\" option").(*sqlerr.Error).
+		return types.Null, errInvalid("regexp_match() does not support the \"global\" option").
 			WithHint("Use the regexp_matches function instead.")
 	}
 	m, err := re.find(rt, a[0].S)
@@ -153,8 +151,7 @@ func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int)
 
 func regexpReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a) > 3 && a[3].S != "" && a[3].S[0] >= '0' && a[3].S[0] <= '9' {
-		return types.Null, errInvalid("invalid regular expression option: \"%c\"",
-			a[3].S[0]).(*sqlerr.Error).
+		return types.Null, errInvalid("invalid regular expression option: \"%c\"", a[3].S[0]).
 			WithHint("If you meant to use regexp_replace() with a start parameter, cast the " +
 				"fourth argument to integer explicitly.")
 	}

@@ -21,7 +21,6 @@ func location(rt *expr.Runtime) *time.Location {
 	return time.UTC
 }
 
-// session returns the session, or an error where a function runs without one.
 // session returns the session, or the part of it that S is.
 func session[S any](rt *expr.Runtime) (S, error) {
 	s, ok := rt.Session.(S)
@@ -40,6 +39,14 @@ func asking[S any](fn func(s S, rt *expr.Runtime, a []types.Datum) (types.Datum,
 		}
 		return fn(s, rt, a)
 	}
+}
+
+// answer makes a function without arguments from a method of the session.
+func answer[S any, R goValue](of func(S) (R, error)) scalar {
+	return asking(func(s S, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+		r, err := of(s)
+		return result(r), err
+	})
 }
 
 // textOrNull is the result of a question about a fact that may not be there.

@@ -10,9 +10,8 @@ func sequenceFunctions() []def {
 	return []def{
 		f("nextval(regclass) int8", sequenceValue(expr.Session.NextVal)).volatile(),
 		f("currval(regclass) int8", sequenceValue(expr.Session.CurrVal)).volatile(),
-		f("lastval() int8", asking(lastVal)).volatile(),
-		f("setval(regclass,int8) int8", asking(setVal)).volatile(),
-		f("setval(regclass,int8,bool) int8", asking(setVal)).volatile(),
+		f("lastval() int8", answer(expr.Session.LastVal)).volatile(),
+		f("setval(regclass,int8,bool?) int8", asking(setVal)).volatile(),
 	}
 }
 
@@ -22,12 +21,6 @@ func sequenceValue(of func(expr.Session, types.OID) (int64, error)) scalar {
 		v, err := of(s, types.OID(a[0].I))
 		return types.NewInt(v), err
 	})
-}
-
-func lastVal(s expr.Session, _ *expr.Runtime, _ []types.Datum) (types.Datum,
-	error) {
-	v, err := s.LastVal()
-	return types.NewInt(v), err
 }
 
 // setVal sets a sequence. Its third argument is whether the value counts as given out, which is the

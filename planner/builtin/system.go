@@ -77,9 +77,9 @@ func systemFunctions() []def {
 		f("pg_size_pretty(int8|numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
-		f("txid_current() int8", timestamp(expr.Timestamps.StartTimestamp)).stable(),
+		f("txid_current() int8", answer(expr.Timestamps.StartTimestamp)).stable(),
 		f("minidb_snapshot_timestamp() int8",
-			timestamp(expr.Timestamps.SnapshotTimestamp)).stable(),
+			answer(expr.Timestamps.SnapshotTimestamp)).stable(),
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
@@ -292,7 +292,7 @@ func sizeBytes(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		"gb": 1 << 30, "tb": 1 << 40, "pb": 1 << 50}
 	factor, ok := factors[unit]
 	if !ok {
-		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S).(*sqlerr.Error).
+		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S).
 			WithDetail("Invalid size unit: \"%s\".", strings.TrimSpace(text[end:])).
 			WithHint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and " +
 				"\"PB\".")

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,21 +30,20 @@ var textFormatFunctions = []def{
 	f("convert_from(bytea,name) text",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			d, err := convert(rt, a)
-			if err == nil && !utf8.ValidString(d.S) {
-				return types.Null, sqlerr.New(sqlerr.CharacterNotInRepertoire,
-					"invalid byte sequence for encoding \"UTF8\": %s", firstInvalid(d.S))
+			if err == nil {
+				err = types.CheckUTF8([]byte(d.S))
 			}
 			return d, err
 		}),
 	f("get_byte(bytea,int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		if err := byteIndex(a[0].S, a[1].I); err != nil {
+		if err := checkIndex(a[1].I, len(a[0].S)); err != nil {
 			return types.Null, err
 		}
 		return types.NewInt(int64(a[0].S[a[1].I])), nil
 	}),
 	f("set_byte(bytea,int4,int4) bytea",
 		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			if err := byteIndex(a[0].S, a[1].I); err != nil {
+			if err := checkIndex(a[1].I, len(a[0].S)); err != nil {
 				return types.Null, err
 			}
 			b := []byte(a[0].S)
@@ -51,20 +51,18 @@ var textFormatFunctions = []def{
 			return types.NewString(string(b)), nil
 		}),
 	f("get_bit(bytea,int8) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		if err := bitIndex(a[0].S, a[1].I); err != nil {
+		if err := checkIndex(a[1].I, 8*len(a[0].S)); err != nil {
 			return types.Null, err
 		}
 		return types.NewInt(int64(a[0].S[a[1].I/8] >> (a[1].I % 8) & 1)), nil
 	}),
 	f("set_bit(bytea,int8,int4) bytea", setBit),
 	f("bit_count(bytea) int8", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		count := int64(0)
+		count := 0
 		for _, c := range []byte(a[0].S) {
-			for ; c != 0; c &= c - 1 {
-				count++
-			}
+			count += bits.OnesCount8(c)
 		}
-		return types.NewInt(count), nil
+		return types.NewInt(int64(count)), nil
 	}),
 	f("unistr(text) text", unistr),
 	f("parse_ident(text,bool?) text[]", parseIdent),
@@ -187,7 +185,7 @@ func parseFormatSpec(f string, i int) (formatSpec, int, error) {
 		}
 		return n
 	}
-	unterminated := errInvalid("unterminated format() type specifier").(*sqlerr.Error).
+	unterminated := errInvalid("unterminated format() type specifier").
 		WithHint(`For a single "%%" use "%%%%".`)
 	if n := number(); n > 0 || i > 0 && f[i-1] == '0' {
 		if i < len(f) && f[i] == '$' {
@@ -224,7 +222,7 @@ func parseFormatSpec(f string, i int) (formatSpec, int, error) {
 	s.verb = f[i]
 	if strings.IndexByte("sIL", s.verb) < 0 {
 		r, _ := utf8.DecodeRuneInString(f[i:])
-		return s, i, errInvalid("unrecognized format() type specifier \"%c\"", r).(*sqlerr.Error).
+		return s, i, errInvalid("unrecognized format() type specifier \"%c\"", r).
 			WithHint(`For a single "%%" use "%%%%".`)
 	}
 	return s, i, nil
@@ -306,7 +304,8 @@ func decode(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	text := a[0].S
 	switch strings.ToLower(a[1].S) {
 	case "hex":
-		return decodeHex(text)
+		b, err := types.ParseHex(text)
+		return types.NewString(b), err
 	case "base64":
 		clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "").Replace(text)
 		b, err := base64.StdEncoding.DecodeString(clean)
@@ -315,7 +314,8 @@ func decode(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		return types.NewString(string(b)), nil
 	case "escape":
-		return decodeEscape(text)
+		b, err := types.ParseEscaped(text)
+		return types.NewString(b), err
 	}
 	return types.Null, errInvalid("unrecognized encoding: \"%s\"", a[1].S)
 }
@@ -327,85 +327,29 @@ func decodeBase64Error(text string) error {
 			return errInvalid("invalid symbol \"%c\" found while decoding base64 sequence", r)
 		}
 	}
-	return errInvalid("invalid base64 end sequence").(*sqlerr.Error).
+	return errInvalid("invalid base64 end sequence").
 		WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
-}
-
-func decodeHex(text string) (types.Datum, error) {
-	clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "").Replace(text)
-	for _, r := range clean {
-		if !(r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F' || r >= '0' && r <= '9') {
-			return types.Null, errInvalid("invalid hexadecimal digit: \"%c\"", r)
-		}
-	}
-	b, err := hex.DecodeString(clean)
-	if err != nil {
-		return types.Null, errInvalid("invalid hexadecimal data: odd number of digits")
-	}
-	return types.NewString(string(b)), nil
-}
-
-func decodeEscape(s string) (types.Datum, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] != '\\':
-			b.WriteByte(s[i])
-		case i+1 < len(s) && s[i+1] == '\\':
-			b.WriteByte('\\')
-			i++
-		case i+3 < len(s) && s[i+1] >= '0' && s[i+1] <= '3' && s[i+2] >= '0' && s[i+2] <= '7' &&
-			s[i+3] >= '0' && s[i+3] <= '7':
-			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
-			i += 3
-		default:
-			return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation,
-				"invalid input syntax for type bytea")
-		}
-	}
-	return types.NewString(b.String()), nil
 }
 
 // convert accepts the encodings whose bytes are those of UTF-8. Others would need tables.
 func convert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	switch strings.ToLower(strings.ReplaceAll(a[1].S, "-", "")) {
-	case "utf8", "unicode":
-		return a[0], nil
-	case "sql_ascii":
+	case "utf8", "unicode", "sql_ascii":
 		return a[0], nil
 	}
 	return types.Null, sqlerr.Unsupported(0, fmt.Sprintf("encoding \"%s\"", a[1].S))
 }
 
-func firstInvalid(s string) string {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return fmt.Sprintf("0x%02x", s[i])
-			}
-		}
-	}
-	return ""
-}
-
-func byteIndex(s string, i int64) error {
-	if i < 0 || i >= int64(len(s)) {
-		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i,
-			len(s)-1)
-	}
-	return nil
-}
-
-func bitIndex(s string, i int64) error {
-	if i < 0 || i >= int64(len(s))*8 {
-		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i,
-			int64(len(s))*8-1)
+// checkIndex checks the index of a byte or bit, of which there are n.
+func checkIndex(i int64, n int) error {
+	if i < 0 || i >= int64(n) {
+		return errSubscripts("index %d out of valid range, 0..%d", i, n-1)
 	}
 	return nil
 }
 
 func setBit(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	if err := bitIndex(a[0].S, a[1].I); err != nil {
+	if err := checkIndex(a[1].I, 8*len(a[0].S)); err != nil {
 		return types.Null, err
 	}
 	if a[2].I != 0 && a[2].I != 1 {

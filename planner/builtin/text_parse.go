@@ -60,7 +60,7 @@ func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	text := a[0].S
 	strict := len(a) < 2 || a[1].Bool()
 	fail := func(detail string) (types.Datum, error) {
-		e := errInvalid("string is not a valid identifier: \"%s\"", text).(*sqlerr.Error)
+		e := errInvalid("string is not a valid identifier: \"%s\"", text)
 		if detail != "" {
 			e = e.WithDetail("%s", detail)
 		}

@@ -8,14 +8,6 @@ import (
 // The timestamps of the store, as bigint. AS OF SYSTEM TIME accepts them and then reads at exactly
 // this timestamp.
 
-// timestamp makes a function from a timestamp that the session always has.
-func timestamp(of func(expr.Timestamps) (int64, error)) scalar {
-	return asking(func(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		ts, err := of(t)
-		return types.NewInt(ts), err
-	})
-}
-
 // lastCommitTimestamp is NULL in a session that has committed nothing.
 func lastCommitTimestamp(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum,
 	error) {

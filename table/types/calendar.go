@@ -97,7 +97,7 @@ type civil struct {
 	hour, min, sec, usec int
 }
 
-func (c *civil) date() int64 { return int64(julianDay(c.year, c.month, c.day) - epochJulian) }
+func (c *civil) date() int64 { return DayNumber(c.year, c.month, c.day) }
 
 func (c *civil) micros() int64 {
 	return int64(c.hour)*MicrosPerHour + int64(c.min)*MicrosPerMinute +
@@ -146,13 +146,17 @@ func civilOf(ts int64) civil {
 	return c
 }
 
+// DayNumber returns the date by the calendar's arithmetic, also of a day that the month does not
+// have.
+func DayNumber(y, m, d int) int64 { return int64(julianDay(y, m, d) - epochJulian) }
+
 // DateFromYMD returns the date; year 0 is 1 BC. ok is false when there is no such day or it is out
 // of range.
 func DateFromYMD(y, m, d int) (date int64, ok bool) {
 	if m < 1 || m > 12 || d < 1 || y < -4713 || y > 5874898 || d > daysInMonth(y, m) {
 		return 0, false
 	}
-	v := int64(julianDay(y, m, d) - epochJulian)
+	v := DayNumber(y, m, d)
 	return v, v >= minDate && v < endDate
 }
 

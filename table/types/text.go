@@ -366,6 +366,11 @@ func parseBytea(s string) (string, error) {
 	if strings.HasPrefix(s, "\\x") {
 		return ParseHex(s[2:])
 	}
+	return ParseEscaped(s)
+}
+
+// ParseEscaped decodes bytes in which a backslash escapes itself or precedes three octal digits.
+func ParseEscaped(s string) (string, error) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, nil
 	}
