@@ -10,9 +10,15 @@ import (
 
 // collectAggregates collect their rows, in order, into one value.
 var collectAggregates = []aggDef{
-	{sig: "array_agg(anynonarray|anyarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
-	{sig: "string_agg(text,text) text", make: newStringAgg, nulls: true, ordered: true},
-	{sig: "string_agg(bytea,bytea) bytea", make: newStringAgg, nulls: true, ordered: true},
+	ordered("array_agg(anynonarray|anyarray) anyarray", newArrayAgg),
+	ordered("string_agg(text,text) text", newStringAgg),
+	ordered("string_agg(bytea,bytea) bytea", newStringAgg),
+}
+
+// ordered defines an aggregate that takes NULLs too, and whose result depends on the order of its
+// rows.
+func ordered(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
+	return aggDef{sig: sig, make: make, nulls: true, ordered: true}
 }
 
 // datumSize returns about how many bytes a datum refers to.

@@ -6,13 +6,10 @@ import (
 )
 
 var jsonAggregates = []aggDef{
-	{sig: "json_agg(anyelement) json", make: newJSONArrayAgg(jsonText), nulls: true, ordered: true},
-	{sig: "jsonb_agg(anyelement) jsonb", make: newJSONArrayAgg(jsonBinary), nulls: true,
-		ordered: true},
-	{sig: "json_object_agg(any,any) json", make: newJSONObjectAgg(jsonText), nulls: true,
-		ordered: true},
-	{sig: "jsonb_object_agg(any,any) jsonb", make: newJSONObjectAgg(jsonBinary), nulls: true,
-		ordered: true},
+	ordered("json_agg(anyelement) json", newJSONArrayAgg(jsonText)),
+	ordered("jsonb_agg(anyelement) jsonb", newJSONArrayAgg(jsonBinary)),
+	ordered("json_object_agg(any,any) json", newJSONObjectAgg(jsonText)),
+	ordered("jsonb_object_agg(any,any) jsonb", newJSONObjectAgg(jsonBinary)),
 }
 
 // jsonArrayAgg is json_agg and jsonb_agg.
@@ -23,8 +20,7 @@ type jsonArrayAgg struct {
 
 func newJSONArrayAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
 	return func(args []*types.Type) expr.Accumulator {
-		return &jsonArrayAgg{w: f.writer(nil),
-			t: args[0]}
+		return &jsonArrayAgg{w: f.writer(nil), t: args[0]}
 	}
 }
 
