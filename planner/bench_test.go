@@ -10,6 +10,7 @@ import (
 
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/sql/parse"
 )
 
@@ -52,6 +53,7 @@ func BenchmarkPlan(b *testing.B) {
 		p, err := parse.ParseOne(context.Background(), bench.text)
 		require.NoError(b, err)
 		b.Run(bench.name, func(b *testing.B) { benchPlan(b, s, p.Stmt) })
+		b.Run("bind/"+bench.name, func(b *testing.B) { benchBind(b, s, p.Stmt) })
 	}
 }
 
@@ -60,6 +62,16 @@ func benchPlan(b *testing.B, s *schema, stmt ast.Statement) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := planner.Plan(context.Background(), env, stmt, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchBind(b *testing.B, s *schema, stmt ast.Statement) {
+	env := s.env()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bind.Statement(context.Background(), env, stmt, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

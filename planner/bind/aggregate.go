@@ -14,107 +14,81 @@ import (
 
 // aggregate binds a call of an aggregate. It belongs to the innermost query that one of the columns
 // in its arguments belongs to, or to this one if there are none.
-func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+func (b *binder) aggregate(sc *scope, call *ast.FuncCall) expr.Expr {
 	pos := int(call.Pos)
-	agg, t, err := b.aggregateArgs(sc, call)
-	if err != nil {
-		return nil, err
-	}
+	agg, t := b.aggregateArgs(sc, call)
 	owner := sc.state(b.aggregateLevel(sc, agg))
 	if inner := aggregateWithin(owner, agg); inner >= 0 {
-		return nil, sqlerr.New(sqlerr.GroupingError,
-			"aggregate function calls cannot be nested").At(inner)
+		panic(failAt(inner, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
 	}
 	switch {
 	case owner.inAggregate:
-		return nil, sqlerr.New(sqlerr.GroupingError,
-			"aggregate function calls cannot be nested").At(pos)
+		panic(failAt(pos, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
 	case owner.clause != clauseTarget && owner.clause != clauseHaving &&
 		owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn &&
 		owner.clause != clauseWindow:
-		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s",
-			owner.clause).At(pos)
+		panic(failAt(pos, sqlerr.GroupingError, "aggregate functions are not allowed in %s",
+			owner.clause))
 	}
 	for i := range owner.aggs {
 		if equalAgg(&owner.aggs[i].Agg, agg) {
-			return b.ref(owner.aggs[i].ID, call.Pos), nil
+			return b.ref(owner.aggs[i].ID, call.Pos)
 		}
 	}
 	id := b.newColumn(call.Name.Name, t, owner.level)
 	owner.made.Add(id)
 	owner.aggs = append(owner.aggs, aggCall{AggItem: logical.AggItem{ID: id, Agg: *agg}, pos: pos})
-	return b.ref(id, call.Pos), nil
+	return b.ref(id, call.Pos)
 }
 
 // aggregateArgs binds the arguments, order and filter of the call and chooses its overload.
-func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.Type, error) {
+func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.Type) {
 	name := call.Name.Name
 	saved := sc.sel.inAggregate
 	sc.sel.inAggregate = true
 	defer func() { sc.sel.inAggregate = saved }()
 	if call.Star && name != "count" {
-		return nil, nil, undefinedFunction(call, name+"()")
+		panic(failure{undefinedFunction(call, name+"()")})
 	}
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, nil, err
-	}
+	args := b.exprs(sc, call.Args)
 	var order []expr.Expr
 	for _, it := range call.OrderBy {
-		e, err := b.expr(sc, it.Expr)
-		if err != nil {
-			return nil, nil, err
-		}
-		order = append(order, e)
+		order = append(order, b.expr(sc, it.Expr))
 	}
 	direct := len(args)
 	if call.WithinGroup {
 		args = append(args, order...)
 	}
-	fn, targets, err := resolveAggregate(call, args)
-	if err != nil {
-		return nil, nil, err
-	}
+	fn, targets := resolveAggregate(call, args)
 	if fn.WithinGroup != call.WithinGroup {
-		return nil, nil, withinGroupError(call, fn)
+		panic(failure{withinGroupError(call, fn)})
 	}
-	if err := b.coerceArgs(call, args, targets); err != nil {
-		return nil, nil, err
-	}
+	b.coerceArgs(call, args, targets)
 	agg := &opt.Agg{Func: fn, Args: args, Distinct: call.Distinct}
 	if call.WithinGroup {
 		agg.Direct, agg.Args = args[:direct], args[direct:]
 		order = agg.Args
 	}
-	if err := b.aggregateOrder(agg, call, order); err != nil {
-		return nil, nil, err
-	}
-	if err := b.checkDistinct(agg, call); err != nil {
-		return nil, nil, err
-	}
+	b.aggregateOrder(agg, call, order)
+	b.checkDistinct(agg, call)
 	if call.Filter != nil {
-		if agg.Filter, err = b.filter(sc, call); err != nil {
-			return nil, nil, err
-		}
+		agg.Filter = b.filter(sc, call)
 	}
-	return agg, builtin.AggregateType(fn, targets), nil
+	return agg, builtin.AggregateType(fn, targets)
 }
 
 // aggregateOrder sets the aggregate's order to the bound items of the call's ORDER BY.
-func (b *binder) aggregateOrder(agg *opt.Agg, call *ast.FuncCall, order []expr.Expr) (err error) {
+func (b *binder) aggregateOrder(agg *opt.Agg, call *ast.FuncCall, order []expr.Expr) {
 	for i, it := range call.OrderBy {
-		if order[i], err = b.resolveUnknown(order[i]); err != nil {
-			return err
-		}
+		order[i] = b.resolveUnknown(order[i])
 		order[i] = asArgument(order[i], agg.Args)
 		agg.OrderBy = append(agg.OrderBy, sortKey(order[i], it))
 	}
-	return nil
 }
 
 // filter binds FILTER (WHERE …), in which aggregates and window calls of its own query are not
 // allowed.
-func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+func (b *binder) filter(sc *scope, call *ast.FuncCall) expr.Expr {
 	sel := sc.sel
 	clause, inAggregate, inWindow := sel.clause, sel.inAggregate, sel.inWindow
 	sel.clause, sel.inAggregate, sel.inWindow = clauseFilter, false, false
@@ -154,13 +128,13 @@ func aggregateWithin(owner *selectState, agg *opt.Agg) int {
 }
 
 // checkDistinct refuses an ORDER BY of a DISTINCT aggregate by anything but its arguments.
-func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
+func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) {
 	if !call.Distinct {
-		return nil
+		return
 	}
 	if len(agg.Args) == 0 {
-		return sqlerr.New(sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments",
-			call.Name.Name).At(int(call.Pos))
+		panic(failAt(call.Pos, sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments",
+			call.Name.Name))
 	}
 	for i, k := range agg.OrderBy {
 		found := false
@@ -168,12 +142,11 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 			found = found || logical.Equal(a, k.Expr)
 		}
 		if !found {
-			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument "+
-					"list").At(exprPos(call.OrderBy[i].Expr))
+			panic(failAt(exprPos(call.OrderBy[i].Expr), sqlerr.InvalidColumnReference,
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in "+
+					"argument list"))
 		}
 	}
-	return nil
 }
 
 func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
@@ -230,14 +203,11 @@ func equalAgg(a, b *opt.Agg) bool {
 }
 
 // grouping binds GROUPING(a, b).
-func (b *binder) grouping(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) grouping(sc *scope, call *ast.FuncCall) expr.Expr {
+	args := b.exprs(sc, call.Args)
 	id := b.newColumn("grouping", types.TInt4, sc.level())
 	sc.sel.made.Add(id)
 	sc.sel.groupings = append(sc.sel.groupings,
 		groupingCall{id: id, args: args, pos: argPos(call, 0)})
-	return b.ref(id, call.Pos), nil
+	return b.ref(id, call.Pos)
 }

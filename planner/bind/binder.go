@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -37,22 +38,21 @@ func newBinder(ctx context.Context, env *opt.Env) *binder {
 		interrupt: logical.NewInterrupt(ctx).Counting()}
 }
 
-// relation returns a table, view or virtual table by name, or error 42P01.
-func (b *binder) relation(name ast.Name) (*table.Desc, error) {
+// relation returns a table, view or virtual table by name, or error 42P01. f has the WITH queries
+// that the name may have been meant for.
+func (b *binder) relation(name ast.Name, f *withFrame) *table.Desc {
 	d, err := b.lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	if d == nil {
+	if d == nil && err == nil {
 		full := name.Name
 		if name.Schema != "" {
 			full = name.Schema + "." + name.Name
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+		err = sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
 			full).At(int(name.Pos))
 	}
+	check(laterCTE(err, f, name.Name))
 	b.noteTable(d)
-	return d, nil
+	return d
 }
 
 // lookup resolves a name by the session's search path, or by that of the view being expanded.
@@ -60,17 +60,11 @@ func (b *binder) lookup(name ast.Name) (*table.Desc, error) {
 	if b.path == nil || name.Schema != "" {
 		return b.env.Catalog.Relation(b.ctx, name)
 	}
-	catalogSeen := false
-	for _, schema := range b.path {
-		catalogSeen = catalogSeen || schema == "pg_catalog"
+	path := b.path
+	if !slices.Contains(path, "pg_catalog") {
+		path = append([]string{"pg_catalog"}, path...)
 	}
-	if !catalogSeen {
-		if d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: "pg_catalog",
-			Name: name.Name}); d != nil || err != nil {
-			return d, err
-		}
-	}
-	for _, schema := range b.path {
+	for _, schema := range path {
 		d, err := b.env.Catalog.Relation(b.ctx,
 			ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
 		if d != nil || err != nil {
@@ -99,15 +93,12 @@ func (b *binder) noteUse(id table.ID, u opt.Use) {
 }
 
 // enter enters a level of nesting; the caller defers leave.
-func (b *binder) enter(pos ast.Pos) error {
+func (b *binder) enter(pos ast.Pos) {
 	b.depth++
-	if err := b.interrupt.Step(); err != nil {
-		return err
-	}
+	check(b.interrupt.Step())
 	if b.depth > maxDepth {
-		return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(pos))
+		panic(failAt(pos, sqlerr.StatementTooComplex, "stack depth limit exceeded"))
 	}
-	return nil
 }
 
 func (b *binder) leave() { b.depth-- }

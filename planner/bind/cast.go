@@ -88,42 +88,38 @@ func isText(t *types.Type) bool {
 
 // coerce converts an expression to a type. Requires: canCast allows it. It parses a literal of
 // unknown type, and gives a parameter of unknown type the type.
-func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
+func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) expr.Expr {
 	from := e.Type()
 	if from.OID == types.OIDUnknown {
-		var err error
 		switch x := e.(type) {
 		case *expr.Const:
-			e, err = b.parseLiteral(x, to)
+			e = b.parseLiteral(x, to)
 		case *expr.Param:
-			e, err = b.inferParam(x, to.WithMod(types.NoMod))
+			e = b.inferParam(x, to.WithMod(types.NoMod))
 		default:
 			e = &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}
-		}
-		if err != nil {
-			return nil, err
 		}
 		from = e.Type()
 	}
 	if from.OID == to.OID {
 		if to.Mod == types.NoMod || to.Mod == from.Mod {
-			return e, nil
+			return e
 		}
 		return b.applyMod(e, to, how, pos)
 	}
 	if c, ok := e.(*expr.Const); ok {
 		if folded := b.foldCast(c, to, how); folded != nil {
-			return folded, nil
+			return folded
 		}
 	}
-	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
+	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}
 }
 
 // applyMod enforces a length or precision. A constant NULL needs no conversion.
-func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
+func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) expr.Expr {
 	c, ok := e.(*expr.Const)
 	if ok && c.Value.Null {
-		return &expr.Const{T: to, Value: c.Value, Pos: c.Pos}, nil
+		return &expr.Const{T: to, Value: c.Value, Pos: c.Pos}
 	}
 	if ok && to.Elem == nil {
 		format := types.DefaultFormat
@@ -132,10 +128,10 @@ func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (e
 		}
 		// A value that does not fit is an error when the statement runs, not when it is planned.
 		if v, err := types.Cast(c.Value, c.T, to, how == explicit, &format); err == nil {
-			return &expr.Const{T: to, Value: v, Pos: c.Pos}, nil
+			return &expr.Const{T: to, Value: v, Pos: c.Pos}
 		}
 	}
-	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
+	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}
 }
 
 // foldCast converts a constant at once if the result does not depend on settings. If the conversion
@@ -166,63 +162,55 @@ func foldable(t *types.Type) bool {
 }
 
 // inferParam gives a parameter the type that its context requires.
-func (b *binder) inferParam(p *expr.Param, t *types.Type) (expr.Expr, error) {
+func (b *binder) inferParam(p *expr.Param, t *types.Type) expr.Expr {
 	if t.OID == types.OIDUnknown {
-		return p, nil
+		return p
 	}
 	have := &b.meta.Params[p.N-1]
 	if *have == nil {
 		*have = t
 	} else if (*have).OID != t.OID {
-		return nil, sqlerr.New(sqlerr.AmbiguousParameter,
+		panic(failure{sqlerr.New(sqlerr.AmbiguousParameter,
 			"inconsistent types deduced for parameter $%d", p.N).
-			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)
+			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)})
 	}
-	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}, nil
+	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}
 }
 
-func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) (expr.Expr, error) {
+func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) expr.Expr {
 	if !canCast(arg.Type(), t, explicit) {
-		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s",
-			typeName(arg.Type()), typeName(t)).At(pos)
+		panic(failAt(pos, sqlerr.CannotCoerce, "cannot cast type %s to %s", typeName(arg.Type()),
+			typeName(t)))
 	}
 	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown {
-		lit, err := b.parseLiteral(c, t)
-		if err != nil {
-			return nil, err
-		}
-		return b.coerce(lit, t, explicit, pos)
+		arg = b.parseLiteral(c, t)
 	}
 	return b.coerce(arg, t, explicit, pos)
 }
 
 // coerceBool requires a boolean, as WHERE and AND do.
-func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) (expr.Expr, error) {
+func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) expr.Expr {
 	t := e.Type()
 	if t.OID == types.OIDBool {
-		return e, nil
+		return e
 	}
 	if t.OID != types.OIDUnknown {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"argument of %s must be type boolean, not type %s", construct, typeName(t)).At(
-			exprPos(src))
+		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+			"argument of %s must be type boolean, not type %s", construct, typeName(t)))
 	}
 	return b.coerce(e, types.TBool, implicit, exprPos(src))
 }
 
 // coerceSpecific requires a type, and converts to it as an assignment does.
 func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string,
-	src ast.Expr) (expr.Expr, error) {
+	src ast.Expr) expr.Expr {
 	if !canCast(e.Type(), t, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"argument of %s must be type %s, not type %s",
-			construct, typeName(t), typeName(e.Type())).At(exprPos(src))
+		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+			"argument of %s must be type %s, not type %s", construct, typeName(t),
+			typeName(e.Type())))
 	}
 	return b.coerce(e, t, assignment, exprPos(src))
 }
-
-// resolveType returns a type by its written name.
-func (b *binder) resolveType(n ast.TypeName) (*types.Type, error) { return ResolveType(n) }
 
 var intervalFields = map[string]int{
 	"year": types.IntervalYear, "month": types.IntervalMonth, "day": types.IntervalDay,
@@ -232,46 +220,45 @@ var intervalFields = map[string]int{
 var intervalOrder = []string{"year", "month", "day", "hour", "minute", "second"}
 
 // ResolveType returns a type by its written name, or error 42704.
-func ResolveType(n ast.TypeName) (*types.Type, error) {
+func ResolveType(n ast.TypeName) (t *types.Type, err error) {
+	defer catch(&err)
+	return resolveType(n), nil
+}
+
+func resolveType(n ast.TypeName) *types.Type {
 	t, ok := types.ByName(n.Name)
 	if !ok || n.Schema != "" && n.Schema != "pg_catalog" {
 		name := n.Name
 		if n.Schema != "" {
 			name = n.Schema + "." + name
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist",
-			name).At(int(n.Pos))
+		panic(failAt(n.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", name))
 	}
 	mods := n.Mods
 	if n.Fields != "" {
-		mask, err := intervalMask(n)
-		if err != nil {
-			return nil, err
-		}
 		precision := -1
 		if len(n.Mods) > 0 {
 			precision = n.Mods[0]
 		}
-		mods = []int{mask, precision}
+		mods = []int{intervalMask(n), precision}
 	}
 	t, err := types.TypeWithMods(t, mods)
-	if err != nil {
-		return nil, at(err, int(n.Pos))
-	}
+	check(at(err, int(n.Pos)))
 	if n.ArrayDims > 0 {
 		a := types.ArrayOf(t)
 		if a == nil {
-			return nil, sqlerr.New(sqlerr.UndefinedObject,
-				"could not find array type for data type %s", typeName(t)).At(int(n.Pos))
+			panic(failAt(n.Pos, sqlerr.UndefinedObject,
+				"could not find array type for data type %s",
+				typeName(t)))
 		}
 		t = a
 	}
-	return t, nil
+	return t
 }
 
 // intervalMask converts fields such as "day to second" to the bits of these and all fields between
 // them.
-func intervalMask(n ast.TypeName) (int, error) {
+func intervalMask(n ast.TypeName) int {
 	from, to, found := strings.Cut(strings.ToLower(n.Fields), " to ")
 	if !found {
 		to = from
@@ -287,8 +274,7 @@ func intervalMask(n ast.TypeName) (int, error) {
 		}
 	}
 	if mask == 0 {
-		return 0, sqlerr.New(sqlerr.SyntaxError, "invalid interval fields \"%s\"",
-			n.Fields).At(int(n.Pos))
+		panic(failAt(n.Pos, sqlerr.SyntaxError, "invalid interval fields \"%s\"", n.Fields))
 	}
-	return mask, nil
+	return mask
 }

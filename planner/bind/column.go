@@ -10,85 +10,70 @@ import (
 )
 
 // columnRef resolves a name to a column of this query or of an enclosing one.
-func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
+func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	if len(ref.Qualifier) == 0 {
 		return b.bareColumn(sc, ref)
 	}
 	t, hidden := findTable(sc, ref.Qualifier)
 	if t == nil {
-		return nil, missingTable(sc, ref.Qualifier, hidden, ref.Pos)
+		panic(failure{missingTable(sc, ref.Qualifier, hidden, ref.Pos)})
 	}
 	if ambiguousTable(sc, ref.Qualifier) {
-		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
-			t.alias).At(int(ref.Pos))
+		panic(failAt(ref.Pos, sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
+			t.alias))
 	}
-	e, err := b.tableColumn(t, ref)
-	if e != nil || err != nil {
-		return e, err
+	if v := columnNamed(t.cols, ref); v != nil {
+		b.noteColumn(ref, []*fromTable{t}, v)
+		return b.visibleRef(v, ref.Pos)
 	}
-	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist",
-		t.alias, ref.Name).At(int(ref.Pos)), columnHint(sc, t.alias, ref.Name))
+	panic(failure{sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", t.alias,
+		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, t.alias, ref.Name))})
 }
 
 // bareColumn resolves a name without qualifier: to a column of the nearest query that has one, else
 // to a whole row of a table of that name.
-func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
+func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	for s := sc; s != nil; s = s.outer {
-		e, err := b.localColumn(s, ref)
-		if e != nil || err != nil {
-			return e, err
+		if e := b.localColumn(s, ref); e != nil {
+			return e
 		}
 	}
 	if t, _ := findTable(sc, []string{ref.Name}); t != nil {
 		b.noteRow(ref, t)
-		return b.wholeRow(t, ref.Pos), nil
+		return b.wholeRow(t, ref.Pos)
 	}
-	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
-		ref.Name).
-		At(int(ref.Pos)), columnHint(sc, "", ref.Name))
+	panic(failure{sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, "", ref.Name))})
 }
 
-// localColumn resolves a bare name among one query's columns. It returns nil, nil when there is
-// none.
-func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
-	found := -1
-	for i := range sc.cols {
-		if sc.cols[i].name != ref.Name {
+// localColumn resolves a bare name among one query's columns. It returns nil when there is none.
+func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) expr.Expr {
+	v := columnNamed(sc.cols, ref)
+	if v == nil {
+		return nil
+	}
+	b.noteColumn(ref, sc.tables, v)
+	return b.visibleRef(v, ref.Pos)
+}
+
+// columnNamed returns the column that has the name of ref, or nil.
+func columnNamed(cols []visible, ref *ast.ColumnRef) *visible {
+	var found *visible
+	for i := range cols {
+		if cols[i].name != ref.Name {
 			continue
 		}
-		if found >= 0 {
-			return nil, ambiguousColumn(ref.Name, ref.Pos)
+		if found != nil {
+			panic(failure{ambiguousColumn(ref.Name, ref.Pos)})
 		}
-		found = i
+		found = &cols[i]
 	}
-	if found >= 0 {
-		b.noteColumn(ref, sc.tables, &sc.cols[found])
-		return b.visibleRef(&sc.cols[found], ref.Pos), nil
-	}
-	return nil, nil
+	return found
 }
 
 func ambiguousColumn(name string, pos ast.Pos) error {
 	return sqlerr.New(sqlerr.AmbiguousColumn, "column reference \"%s\" is ambiguous",
 		name).At(int(pos))
-}
-
-// tableColumn resolves a column of one FROM entry. It returns nil, nil when there is none.
-func (b *binder) tableColumn(t *fromTable, ref *ast.ColumnRef) (expr.Expr, error) {
-	var found *visible
-	for i := range t.cols {
-		if t.cols[i].name == ref.Name {
-			if found != nil {
-				return nil, ambiguousColumn(ref.Name, ref.Pos)
-			}
-			found = &t.cols[i]
-		}
-	}
-	if found == nil {
-		return nil, nil
-	}
-	b.noteColumn(ref, []*fromTable{t}, found)
-	return b.visibleRef(found, ref.Pos), nil
 }
 
 // findTable returns the FROM entry that matches a qualifier, in the nearest query that has one.

@@ -9,62 +9,40 @@ import (
 )
 
 // caseExpr binds CASE. A simple CASE evaluates its operand once and compares it with each WHEN.
-func (b *binder) caseExpr(sc *scope, e *ast.Case) (expr.Expr, error) {
+func (b *binder) caseExpr(sc *scope, e *ast.Case) expr.Expr {
 	defer b.forbidSets(sc, "CASE")()
 	out := &expr.Case{Whens: make([]expr.When, len(e.Whens))}
 	if e.Operand != nil {
-		operand, err := b.expr(sc, e.Operand)
-		if err != nil {
-			return nil, err
-		}
-		if out.Operand, err = b.resolveUnknown(operand); err != nil {
-			return nil, err
-		}
+		out.Operand = b.resolveUnknown(b.expr(sc, e.Operand))
 	}
 	results := make([]expr.Expr, len(e.Whens)+1)
 	sources := make([]ast.Expr, len(e.Whens)+1)
 	for i, w := range e.Whens {
-		cond, err := b.caseCondition(sc, out, w.Cond)
-		if err != nil {
-			return nil, err
-		}
-		out.Whens[i].Cond = cond
-		if results[i+1], err = b.expr(sc, w.Result); err != nil {
-			return nil, err
-		}
+		out.Whens[i].Cond = b.caseCondition(sc, out, w.Cond)
+		results[i+1] = b.expr(sc, w.Result)
 		sources[i+1] = w.Result
 	}
 	// As in PostgreSQL, ELSE comes first in the search for the common type.
 	results[0] = &expr.Const{T: types.TUnknown, Value: types.Null}
 	if e.Else != nil {
-		var err error
-		if results[0], err = b.expr(sc, e.Else); err != nil {
-			return nil, err
-		}
+		results[0] = b.expr(sc, e.Else)
 	}
 	sources[0] = e.Else
-	t, err := b.unify("CASE", results, sources)
-	if err != nil {
-		return nil, err
-	}
-	out.T = t
+	out.T = b.unify("CASE", results, sources)
 	for i := range out.Whens {
 		out.Whens[i].Result = results[i+1]
 	}
 	if e.Else != nil {
 		out.Else = results[0]
 	}
-	return out, nil
+	return out
 }
 
-func (b *binder) caseCondition(sc *scope, c *expr.Case, cond ast.Expr) (expr.Expr, error) {
+func (b *binder) caseCondition(sc *scope, c *expr.Case, cond ast.Expr) expr.Expr {
 	if c.Operand == nil {
 		return b.condition(sc, cond, "CASE/WHEN")
 	}
-	value, err := b.expr(sc, cond)
-	if err != nil {
-		return nil, err
-	}
+	value := b.expr(sc, cond)
 	return b.binary("=", &expr.CaseOperand{T: c.Operand.Type()}, value, exprPos(cond))
 }
 
@@ -77,17 +55,13 @@ func (b *binder) forbidSets(sc *scope, construct string) func() {
 }
 
 // unify casts expressions, in place, to their common type.
-func (b *binder) unify(construct string, es []expr.Expr, sources []ast.Expr) (*types.Type, error) {
+func (b *binder) unify(construct string, es []expr.Expr, sources []ast.Expr) *types.Type {
 	t, offender, err := builtin.CommonTypeFor(construct, typesOf(es))
-	if err != nil {
-		return nil, at(err, sourcePos(sources, offender))
-	}
+	check(at(err, sourcePos(sources, offender)))
 	for i := range es {
-		if es[i], err = b.coerce(es[i], t, implicit, sourcePos(sources, i)); err != nil {
-			return nil, err
-		}
+		es[i] = b.coerce(es[i], t, implicit, sourcePos(sources, i))
 	}
-	return t, nil
+	return t
 }
 
 func sourcePos(sources []ast.Expr, i int) int {
@@ -99,114 +73,84 @@ func sourcePos(sources []ast.Expr, i int) int {
 
 // conditionalCall binds constructs that are written like function calls: COALESCE, NULLIF,
 // GREATEST, LEAST, GROUPING. ok is false for any other call.
-func (b *binder) conditionalCall(sc *scope, call *ast.FuncCall) (e expr.Expr, ok bool, err error) {
+func (b *binder) conditionalCall(sc *scope, call *ast.FuncCall) (e expr.Expr, ok bool) {
 	if call.Name.Schema != "" {
-		return nil, false, nil
+		return nil, false
 	}
 	switch call.Name.Name {
 	case "coalesce":
-		e, err = b.coalesce(sc, call)
+		e = b.coalesce(sc, call)
 	case "nullif":
-		e, err = b.nullIf(sc, call)
+		e = b.nullIf(sc, call)
 	case "greatest", "least":
-		e, err = b.extreme(sc, call)
+		e = b.extreme(sc, call)
 	case "grouping":
-		e, err = b.grouping(sc, call)
+		e = b.grouping(sc, call)
 	default:
-		return nil, false, nil
+		return nil, false
 	}
-	return e, true, err
+	return e, true
 }
 
-func (b *binder) coalesce(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+func (b *binder) coalesce(sc *scope, call *ast.FuncCall) expr.Expr {
 	defer b.forbidSets(sc, "COALESCE")()
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, err
-	}
-	t, err := b.unify("COALESCE", args, call.Args)
-	if err != nil {
-		return nil, err
-	}
-	return &expr.Coalesce{T: t, Args: args}, nil
+	args := b.exprs(sc, call.Args)
+	return &expr.Coalesce{T: b.unify("COALESCE", args, call.Args), Args: args}
 }
 
 // nullIf binds NULLIF. Its value is the first argument, converted to the operand type of the =
 // operator.
-func (b *binder) nullIf(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+func (b *binder) nullIf(sc *scope, call *ast.FuncCall) expr.Expr {
 	if len(call.Args) != 2 {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "NULLIF takes two arguments").At(int(call.Pos))
+		panic(failAt(call.Pos, sqlerr.SyntaxError, "NULLIF takes two arguments"))
 	}
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, err
-	}
+	args := b.exprs(sc, call.Args)
 	fn, targets, err := builtin.NullIf(args[0].Type(), args[1].Type())
-	if err != nil {
-		return nil, at(err, int(call.Pos))
-	}
-	if err := b.coerceArgs(call, args, targets); err != nil {
-		return nil, err
-	}
-	return &expr.Call{T: targets[0], Func: fn, Args: args, Pos: int(call.Pos)}, nil
+	check(at(err, int(call.Pos)))
+	b.coerceArgs(call, args, targets)
+	return &expr.Call{T: targets[0], Func: fn, Args: args, Pos: int(call.Pos)}
 }
 
 // extreme binds GREATEST and LEAST.
-func (b *binder) extreme(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) extreme(sc *scope, call *ast.FuncCall) expr.Expr {
+	args := b.exprs(sc, call.Args)
 	name := "GREATEST"
 	resolve := builtin.Greatest
 	if call.Name.Name == "least" {
 		name, resolve = "LEAST", builtin.Least
 	}
-	t, err := b.unify(name, args, call.Args)
-	if err != nil {
-		return nil, err
-	}
-	return &expr.Call{T: t, Func: resolve(t), Args: args, Pos: int(call.Pos)}, nil
+	t := b.unify(name, args, call.Args)
+	return &expr.Call{T: t, Func: resolve(t), Args: args, Pos: int(call.Pos)}
 }
 
 // array binds ARRAY[…]. elem is the element type that a cast around it requires, or nil.
-func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) (expr.Expr, error) {
+func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) expr.Expr {
 	if len(e.Elements) == 0 && elem == nil {
-		return nil, withHint(sqlerr.New(sqlerr.IndeterminateDatatype,
-			"cannot determine type of empty array").At(int(e.Pos)),
-			"Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+		panic(failure{sqlerr.New(sqlerr.IndeterminateDatatype,
+			"cannot determine type of empty array").At(int(e.Pos)).
+			WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")})
 	}
 	elems := make([]expr.Expr, len(e.Elements))
 	nested := false
 	for i, el := range e.Elements {
-		var err error
 		if sub, ok := el.(*ast.Array); ok {
 			nested = true
-			elems[i], err = b.array(sc, sub, elem)
+			elems[i] = b.array(sc, sub, elem)
 		} else {
-			elems[i], err = b.expr(sc, el)
-		}
-		if err != nil {
-			return nil, err
+			elems[i] = b.expr(sc, el)
 		}
 	}
 	if elem != nil && !nested {
 		for i := range elems {
-			var err error
-			if elems[i], err = b.castTo(elems[i], elem, exprPos(e.Elements[i])); err != nil {
-				return nil, err
-			}
+			elems[i] = b.castTo(elems[i], elem, exprPos(e.Elements[i]))
 		}
-		return &expr.ArrayExpr{T: types.ArrayOf(elem), Elems: elems}, nil
+		return &expr.ArrayExpr{T: types.ArrayOf(elem), Elems: elems}
 	}
-	t, err := b.unify("ARRAY", elems, e.Elements)
-	if err != nil {
-		return nil, err
-	}
+	t := b.unify("ARRAY", elems, e.Elements)
 	array := types.ArrayOf(t)
 	if array == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
-			typeName(t)).At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(t)))
 	}
-	return &expr.ArrayExpr{T: array, Elems: elems}, nil
+	return &expr.ArrayExpr{T: array, Elems: elems}
 }

@@ -23,40 +23,33 @@ func (f *withFrame) find(name string) *cteEntry {
 }
 
 // with binds the queries of a WITH clause. Each sees the queries before it.
-func (b *binder) with(sc *scope, w *ast.With) error {
+func (b *binder) with(sc *scope, w *ast.With) {
 	sc.with = &withFrame{outer: sc.with}
 	defs := make([]*ast.CTE, len(w.CTEs))
 	for i := range w.CTEs {
 		defs[i] = &w.CTEs[i]
 		for _, o := range defs[:i] {
 			if def := defs[i]; o.Name == def.Name {
-				return sqlerr.New(sqlerr.DuplicateAlias,
-					"WITH query name \"%s\" specified more than once", def.Name).At(int(def.Pos))
+				panic(failAt(def.Pos, sqlerr.DuplicateAlias,
+					"WITH query name \"%s\" specified more than once", def.Name))
 			}
 		}
 	}
 	if w.Recursive {
-		var err error
-		if defs, err = inDependencyOrder(w); err != nil {
-			return err
-		}
+		defs = inDependencyOrder(w)
 	}
 	for i, def := range defs {
 		sc.with.later = nil
 		for _, l := range defs[i:] {
 			sc.with.later = append(sc.with.later, l.Name)
 		}
-		entry, err := b.bindCTE(sc, def, w.Recursive)
-		if err != nil {
-			return err
-		}
+		entry := b.bindCTE(sc, def, w.Recursive)
 		sc.with.ctes = append(sc.with.ctes, entry)
 	}
 	sc.with.later = nil
-	return nil
 }
 
-func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, error) {
+func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) *cteEntry {
 	outer := &scope{outer: sc.outer, with: sc.with, sel: &selectState{level: -1}}
 	if sc.outer != nil {
 		outer.sel = sc.outer.sel
@@ -65,30 +58,24 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, er
 		cte: &logical.CTE{Name: def.Name, Materialized: def.Materialized}}
 	sel, isSelect := def.Statement.(*ast.Select)
 	if recursive && isSelect && mentions(sel, def.Name) {
-		err := b.recursive(outer, entry, sel)
+		b.recursive(outer, entry, sel)
 		b.addCTE(entry)
-		return entry, err
+		return entry
 	}
 	if !isSelect && sc.outer != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"WITH clause containing a data-modifying statement must be at the top level").At(
-			int(def.Pos))
+		panic(failAt(def.Pos, sqlerr.FeatureNotSupported,
+			"WITH clause containing a data-modifying statement must be at the top level"))
 	}
-	q, err := b.cteStatement(def, outer)
-	if err != nil {
-		return nil, err
-	}
+	q := b.cteStatement(def, outer)
 	entry.cte.Query, entry.cte.Modifies = q, !isSelect
-	if err := b.nameCTE(entry, q); err != nil {
-		return nil, err
-	}
+	b.nameCTE(entry, q)
 	if isSelect && sc.outer != nil &&
 		(!logical.FreeCols(q.Node).Empty() || readsWorkTable(q.Node, nil)) {
 		entry.outer = outer
-		return entry, nil
+		return entry
 	}
 	b.addCTE(entry)
-	return entry, nil
+	return entry
 }
 
 // addCTE numbers a query after the queries that it reads.
@@ -97,7 +84,7 @@ func (b *binder) addCTE(entry *cteEntry) {
 	b.meta.CTEs = append(b.meta.CTEs, entry.cte)
 }
 
-func (b *binder) cteStatement(def *ast.CTE, outer *scope) (*logical.Query, error) {
+func (b *binder) cteStatement(def *ast.CTE, outer *scope) *logical.Query {
 	if s, ok := def.Statement.(*ast.Select); ok {
 		return b.query(s, outer, false)
 	}
@@ -105,11 +92,11 @@ func (b *binder) cteStatement(def *ast.CTE, outer *scope) (*logical.Query, error
 }
 
 // nameCTE applies the column list of a WITH query.
-func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) error {
+func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) {
 	if len(entry.def.Columns) > len(q.Cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference,
-			"WITH query \"%s\" has %d columns available but %d columns specified",
-			entry.name, len(q.Cols), len(entry.def.Columns)).At(int(entry.def.Pos))
+		panic(failAt(entry.def.Pos, sqlerr.InvalidColumnReference,
+			"WITH query \"%s\" has %d columns available but %d columns specified", entry.name,
+			len(q.Cols), len(entry.def.Columns)))
 	}
 	entry.cols = entry.cols[:0]
 	for i, c := range q.Cols {
@@ -119,69 +106,50 @@ func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) error {
 		}
 		entry.cols = append(entry.cols, visible{name: name, id: c.ID})
 	}
-	return nil
 }
 
 // recursive binds a recursive query: WITH RECURSIVE x AS (first UNION [ALL] term that reads x).
-func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error {
+func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) {
 	def := entry.def
 	u, ok := sel.Body.(*ast.SetOp)
 	if !ok || u.Op != "union" {
-		return sqlerr.New(sqlerr.InvalidRecursion,
+		panic(failAt(def.Pos, sqlerr.InvalidRecursion,
 			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] "+
-				"recursive-term", def.Name).At(int(def.Pos))
+				"recursive-term", def.Name))
 	}
-	if err := checkRecursion(sel, u, def.Name); err != nil {
-		return err
-	}
-	if err := noRecursiveTail(sel); err != nil {
-		return err
-	}
+	checkRecursion(sel, u, def.Name)
+	noRecursiveTail(sel)
 	sc := outer.inner()
 	sc.with = &withFrame{outer: outer.with, ctes: []*cteEntry{entry}}
 	if sel.With != nil {
-		if err := b.with(sc, sel.With); err != nil {
-			return err
-		}
+		b.with(sc, sel.With)
 	}
-	first, second, err := b.recursiveTerms(sc, entry, u)
-	if err != nil {
-		return err
-	}
+	first, second := b.recursiveTerms(sc, entry, u)
 	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
-		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
+		panic(unsupported(def.Pos, "a recursive query that refers to an outer query"))
 	}
 	if readsWorkTable(first.Node, entry.cte) || readsWorkTable(second.Node, entry.cte) {
-		return sqlerr.Unsupported(int(def.Pos), "a recursive query within the recursive term of "+
-			"another that it refers to")
+		panic(unsupported(def.Pos,
+			"a recursive query within the recursive term of another that it refers to"))
 	}
-	return nil
 }
 
 // recursiveTerms binds the two terms of a recursive query, of which the second reads entry.
 func (b *binder) recursiveTerms(sc *scope, entry *cteEntry, u *ast.SetOp) (first,
-	second *logical.Query, err error) {
-	if first, err = b.body(sc.sibling(), u.Left, false); err != nil {
-		return nil, nil, err
-	}
-	if err := b.nameCTE(entry, first); err != nil {
-		return nil, nil, err
-	}
+	second *logical.Query) {
+	first = b.body(sc.sibling(), u.Left, false)
+	b.nameCTE(entry, first)
 	entry.cte.Query, entry.cte.UnionAll = first, u.All
 	entry.recursing = true
-	if second, err = b.body(sc.sibling(), u.Right, true); err != nil {
-		return nil, nil, err
-	}
+	second = b.body(sc.sibling(), u.Right, true)
 	entry.recursing = false
 	if len(first.Cols) != len(second.Cols) {
-		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same "+
-			"number of columns").At(bodyPos(u.Right))
+		panic(failAt(bodyPos(u.Right), sqlerr.SyntaxError,
+			"each UNION query must have the same number of columns"))
 	}
-	if err := b.recursiveTypes(entry, first, second, u); err != nil {
-		return nil, nil, err
-	}
+	b.recursiveTypes(entry, first, second, u)
 	entry.cte.Recursive = second
-	return first, second, nil
+	return first, second
 }
 
 // readsWorkTable reports whether a tree reads the working table of a recursive query other than
@@ -204,7 +172,7 @@ func readsWorkTable(n logical.Node, own *logical.CTE) bool {
 
 // noRecursiveTail refuses ORDER BY, LIMIT and the like on a recursive query: they apply to the
 // whole result and cannot apply to a round.
-func noRecursiveTail(sel *ast.Select) error {
+func noRecursiveTail(sel *ast.Select) {
 	what, pos := "", 0
 	switch {
 	case len(sel.OrderBy) > 0:
@@ -216,10 +184,10 @@ func noRecursiveTail(sel *ast.Select) error {
 	case sel.Locking != nil:
 		what, pos = "FOR UPDATE/SHARE", 0
 	default:
-		return nil
+		return
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented",
-		what).At(pos)
+	panic(failAt(pos, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented",
+		what))
 }
 
 // laterCTE adds a hint to the error for an unknown relation if a later WITH query has its name.
@@ -237,7 +205,7 @@ func laterCTE(err error, f *withFrame, name string) error {
 }
 
 // recursiveTypes requires that the first term has the types of the whole query.
-func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u *ast.SetOp) error {
+func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u *ast.SetOp) {
 	for i := range first.Cols {
 		ft, st := b.meta.Cols[first.Cols[i].ID].Type, b.meta.Cols[second.Cols[i].ID].Type
 		t, offender, err := builtin.CommonTypeFor("UNION", []*types.Type{ft, st})
@@ -246,45 +214,39 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 			if offender == 1 {
 				body = u.Right
 			}
-			return at(err, outputPos(body, i))
+			panic(failure{at(err, outputPos(body, i))})
 		}
 		if t.OID == ft.OID && ft.Mod != st.Mod {
 			t = t.WithMod(types.NoMod)
 		}
 		if t.OID != ft.OID || t.Mod != ft.Mod {
-			return withHint(sqlerr.New(sqlerr.DatatypeMismatch,
+			panic(failure{sqlerr.New(sqlerr.DatatypeMismatch,
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s "+
 					"overall",
 				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID,
-					t.Mod)).At(outputPos(u.Left, i)),
-				"Cast the output of the non-recursive term to the correct type.")
+					t.Mod)).At(outputPos(u.Left, i)).
+				WithHint("Cast the output of the non-recursive term to the correct type.")})
 		}
-		if err := b.coerceOutput(second, i, ft, implicit, 0); err != nil {
-			return err
-		}
+		b.coerceOutput(second, i, ft, implicit, 0)
 	}
-	return nil
 }
 
 // cteRef binds a reference to a WITH query.
-func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromItem, error) {
+func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) *fromItem {
 	alias := ref.Name.Name
 	if ref.Alias != "" {
 		alias = ref.Alias
 	}
 	switch {
 	case entry.outer != nil:
-		q, err := b.cteStatement(entry.def, entry.outer)
-		if err != nil {
-			return nil, err
-		}
+		q := b.cteStatement(entry.def, entry.outer)
 		for i := range q.Cols {
 			q.Cols[i].Name = entry.cols[i].name
 		}
 		return b.derived(sc, q, alias, ref.Columns)
 	case entry.cte.Modifies && len(entry.cols) == 0:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"WITH query \"%s\" does not have a RETURNING clause", entry.name).At(int(ref.Name.Pos))
+		panic(failAt(ref.Name.Pos, sqlerr.FeatureNotSupported,
+			"WITH query \"%s\" does not have a RETURNING clause", entry.name))
 	}
 	node := &logical.CTERef{CTE: entry.cte, Alias: alias}
 	if entry.recursing {
@@ -304,8 +266,6 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 		node.Cols = append(node.Cols, id)
 		t.cols = append(t.cols, visible{name: c.name, id: id})
 	}
-	if err := b.renameColumns(t, ref.Columns); err != nil {
-		return nil, err
-	}
-	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
+	b.renameColumns(t, ref.Columns)
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}
 }

@@ -16,16 +16,11 @@ import (
 // expressions have; its columns are ordinals of d. Without d no columns are allowed, as in DEFAULT.
 // want, when not nil, is the type of the column that takes the value.
 func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
-	want *types.Type) (expr.Expr, error) {
+	want *types.Type) (bound expr.Expr, err error) {
+	defer catch(&err)
 	b := newBinder(ctx, env)
 	first, c := b.newRowOf(d)
-	bound, err := b.rowExpr(d, first, e, c)
-	if err != nil {
-		return nil, err
-	}
-	if bound, err = b.coerceToWanted(bound, want, e); err != nil {
-		return nil, err
-	}
+	bound = b.coerceToWanted(b.rowExpr(d, first, e, c), want, e)
 	return expr.Rewrite(bound, func(x expr.Expr) expr.Expr {
 		if col, ok := x.(*expr.Col); ok {
 			return &expr.Col{T: col.T, Index: col.Index - first, Name: col.Name, Pos: col.Pos}
@@ -44,35 +39,34 @@ func (b *binder) newRowOf(d *table.Desc) (first logical.ColID, c clause) {
 }
 
 // Scalar binds an argument of EXECUTE.
-func Scalar(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
-	return newBinder(ctx, env).constant(e, want, clauseExecute)
+func Scalar(ctx context.Context, env *opt.Env, e ast.Expr,
+	want *types.Type) (bound expr.Expr, err error) {
+	defer catch(&err)
+	return newBinder(ctx, env).constant(e, want, clauseExecute), nil
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
 func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type,
-	params []*types.Type) (expr.Expr, error) {
+	params []*types.Type) (bound expr.Expr, err error) {
+	defer catch(&err)
 	b := newBinder(ctx, env)
 	b.meta.Params = append(b.meta.Params, params...)
-	return b.constant(e, want, clauseAsOf)
+	return b.constant(e, want, clauseAsOf), nil
 }
 
 // constant binds an expression without columns.
-func (b *binder) constant(e ast.Expr, want *types.Type, c clause) (expr.Expr, error) {
-	bound, err := b.rowExpr(nil, 0, e, c)
-	if err != nil {
-		return nil, err
-	}
-	return b.coerceToWanted(bound, want, e)
+func (b *binder) constant(e ast.Expr, want *types.Type, c clause) expr.Expr {
+	return b.coerceToWanted(b.rowExpr(nil, 0, e, c), want, e)
 }
 
-func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr, error) {
+func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) expr.Expr {
 	if want == nil {
 		return b.resolveUnknown(e)
 	}
 	if !canCast(e.Type(), want, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"expression is of type %s, which cannot be converted to type %s",
-			typeName(e.Type()), typeName(want)).At(exprPos(src))
+		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+			"expression is of type %s, which cannot be converted to type %s", typeName(e.Type()),
+			typeName(want)))
 	}
 	return b.coerce(e, want, assignment, exprPos(src))
 }
@@ -80,7 +74,8 @@ func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) (ex
 // Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred.
 func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
-	params []*types.Type) (*logical.Statement, error) {
+	params []*types.Type) (bound *logical.Statement, err error) {
+	defer catch(&err)
 	b := newBinder(ctx, env)
 	for _, t := range params {
 		if t != nil && t.OID == types.OIDUnknown {
@@ -88,13 +83,8 @@ func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
 		}
 		b.meta.Params = append(b.meta.Params, t)
 	}
-	q, err := b.statement(stmt, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.momentParams(stmt); err != nil {
-		return nil, err
-	}
+	q := b.statement(stmt, nil)
+	b.momentParams(stmt)
 	for i, t := range b.meta.Params {
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
@@ -106,33 +96,28 @@ func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
 
 // momentParams infers the types of the parameters in the statement's AS OF SYSTEM TIME. One that is
 // the whole expression is a timestamp with time zone.
-func (b *binder) momentParams(stmt ast.Statement) error {
+func (b *binder) momentParams(stmt ast.Statement) {
 	sel, ok := stmt.(*ast.Select)
 	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
-		return nil
+		return
 	}
-	e, err := b.rowExpr(nil, 0, sel.AsOf.Moment, clauseAsOf)
-	if err != nil {
-		return err
-	}
+	e := b.rowExpr(nil, 0, sel.AsOf.Moment, clauseAsOf)
 	if p, ok := e.(*expr.Param); ok && p.T.OID == types.OIDUnknown {
-		_, err = b.inferParam(p, types.TTimestampTZ)
-		return err
+		b.inferParam(p, types.TTimestampTZ)
+		return
 	}
-	_, err = b.resolveUnknown(e)
-	return err
+	b.resolveUnknown(e)
 }
 
 // Query binds a query that is not part of a statement, such as a view's, and takes notes. path is
 // the search path for its names; nil: the session's.
-func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
+func Query(ctx context.Context, env *opt.Env, q *ast.Select,
+	path []string) (notes *Notes, err error) {
+	defer catch(&err)
 	b := newBinder(ctx, env)
 	b.path = path
 	b.notes = newNotes()
-	out, err := b.query(q, nil, false)
-	if err != nil {
-		return nil, err
-	}
+	out := b.query(q, nil, false)
 	if len(b.meta.Params) > 0 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 	}
@@ -145,10 +130,12 @@ func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*No
 
 // NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no
 // entry of FROM.
-func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
+func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc,
+	e ast.Expr) (notes *Notes, err error) {
+	defer catch(&err)
 	b := newBinder(ctx, env)
 	b.notes = newNotes()
 	first, c := b.newRowOf(d)
-	_, err := b.rowExpr(d, first, e, c)
-	return b.notes, err
+	b.rowExpr(d, first, e, c)
+	return b.notes, nil
 }

@@ -19,12 +19,7 @@ func at(err error, pos int) error {
 
 // undefinedFunction returns the error that there is no function with a signature.
 func undefinedFunction(call *ast.FuncCall, signature string) error {
-	err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", signature)
-	return withHint(err.At(int(call.Pos)), "No function matches the given name and argument "+
-		"types. You might need to add explicit type casts.")
-}
-
-func withHint(e *sqlerr.Error, hint string) error {
-	e.Hint = hint
-	return e
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", signature).
+		At(int(call.Pos)).WithHint("No function matches the given name and argument types. " +
+		"You might need to add explicit type casts.")
 }

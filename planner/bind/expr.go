@@ -11,10 +11,8 @@ import (
 const maxExprDepth = 5000
 
 // expr binds any scalar expression.
-func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
-	if err := b.interrupt.Step(); err != nil {
-		return nil, err
-	}
+func (b *binder) expr(sc *scope, e ast.Expr) expr.Expr {
+	check(b.interrupt.Step())
 	switch e := e.(type) {
 	case *ast.Literal:
 		return b.literal(e)
@@ -24,17 +22,16 @@ func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
 		return b.param(e)
 	}
 	b.exprDepth++
-	defer func() { b.exprDepth-- }()
 	if b.exprDepth > maxExprDepth {
-		return nil, sqlerr.New(sqlerr.StatementTooComplex,
-			"stack depth limit exceeded").At(int(e.At()))
+		panic(failAt(e.At(), sqlerr.StatementTooComplex, "stack depth limit exceeded"))
 	}
-	bound, err := b.compound(sc, e)
+	bound := b.compound(sc, e)
+	b.exprDepth--
 	b.noteType(e, bound)
-	return bound, err
+	return bound
 }
 
-func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
+func (b *binder) compound(sc *scope, e ast.Expr) expr.Expr {
 	switch e := e.(type) {
 	case *ast.Binary:
 		return b.binaryExpr(sc, e)
@@ -77,58 +74,52 @@ func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
 	case *ast.FieldSelect:
 		return b.fieldSelect(sc, e)
 	case *ast.Default:
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"DEFAULT is not allowed in this context").At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context"))
 	case *ast.Star:
 		if len(e.Qualifier) > 0 {
 			return b.rowStar(sc, e)
 		}
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"row expansion via \"*\" is not supported here").At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.SyntaxError, "row expansion via \"*\" is not supported here"))
 	}
-	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected expression %T", e)
+	panic(failAt(0, sqlerr.InternalError, "planner: unexpected expression %T", e))
 }
 
 // rowStar binds t.* where a single value is required: the row.
-func (b *binder) rowStar(sc *scope, e *ast.Star) (expr.Expr, error) {
+func (b *binder) rowStar(sc *scope, e *ast.Star) expr.Expr {
 	t, hidden := findTable(sc, e.Qualifier)
 	if t == nil {
-		return nil, missingTable(sc, e.Qualifier, hidden, e.Pos)
+		panic(failure{missingTable(sc, e.Qualifier, hidden, e.Pos)})
 	}
 	b.noteRow(e, t)
-	return b.wholeRow(t, e.Pos), nil
+	return b.wholeRow(t, e.Pos)
 }
 
 // fieldSelect binds (t).a, a column of a table in FROM that is selected from its row.
-func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) (expr.Expr, error) {
+func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) expr.Expr {
 	if ref, ok := e.Operand.(*ast.ColumnRef); ok {
 		qualifier := append(append([]string(nil), ref.Qualifier...), ref.Name)
 		if t, _ := findTable(sc, qualifier); t != nil {
 			column := &ast.ColumnRef{Pos: ref.Pos, Qualifier: qualifier, Name: e.Field}
-			bound, err := b.columnRef(sc, column)
+			bound := b.columnRef(sc, column)
 			if b.notes != nil {
 				b.notes.Columns[e] = b.notes.Columns[column]
 			}
-			return bound, err
+			return bound
 		}
 	}
-	return nil, sqlerr.Unsupported(int(e.Pos), "selection of a field of a composite value")
+	panic(unsupported(e.Pos, "selection of a field of a composite value"))
 }
 
 // exprs binds a list.
-func (b *binder) exprs(sc *scope, es []ast.Expr) ([]expr.Expr, error) {
+func (b *binder) exprs(sc *scope, es []ast.Expr) []expr.Expr {
 	if len(es) == 0 {
-		return nil, nil
+		return nil
 	}
 	out := make([]expr.Expr, len(es))
 	for i, e := range es {
-		bound, err := b.expr(sc, e)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = bound
+		out[i] = b.expr(sc, e)
 	}
-	return out, nil
+	return out
 }
 
 func typesOf(es []expr.Expr) []*types.Type {
@@ -141,10 +132,9 @@ func typesOf(es []expr.Expr) []*types.Type {
 
 // param binds $N. Its type is the declared or inferred one, or unknown until its context determines
 // it.
-func (b *binder) param(e *ast.Param) (expr.Expr, error) {
+func (b *binder) param(e *ast.Param) expr.Expr {
 	if e.N < 1 || e.N > 65535 {
-		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d",
-			e.N).At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N))
 	}
 	for len(b.meta.Params) < e.N {
 		b.meta.Params = append(b.meta.Params, nil)
@@ -153,44 +143,31 @@ func (b *binder) param(e *ast.Param) (expr.Expr, error) {
 	if t == nil {
 		t = types.TUnknown
 	}
-	return &expr.Param{T: t, N: e.N, Pos: int(e.Pos)}, nil
+	return &expr.Param{T: t, N: e.N, Pos: int(e.Pos)}
 }
 
 // collate accepts the names of the only collation.
-func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
-	arg, err := b.expr(sc, e.Operand)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) collate(sc *scope, e *ast.Collate) expr.Expr {
+	arg := b.expr(sc, e.Operand)
 	// A literal without a type keeps it: the operator determines its type.
 	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String ||
 		t.OID == types.OIDJSON {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s",
-			typeName(t)).At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s",
+			typeName(t)))
 	}
 	switch e.Collation.Name {
 	case "C", "POSIX", "default", "ucs_basic":
-		return arg, nil
+		return arg
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject,
-		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Pos))
+	panic(failAt(e.Pos, sqlerr.UndefinedObject,
+		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name))
 }
 
 // castExpr binds an explicit cast.
-func (b *binder) castExpr(sc *scope, e *ast.Cast) (expr.Expr, error) {
-	t, err := b.resolveType(e.Type)
-	if err != nil {
-		return nil, err
-	}
-	var arg expr.Expr
+func (b *binder) castExpr(sc *scope, e *ast.Cast) expr.Expr {
+	t := resolveType(e.Type)
 	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
-		if arg, err = b.array(sc, arr, t.Elem); err != nil {
-			return nil, err
-		}
-		return b.coerce(arg, t, explicit, int(e.Pos))
+		return b.coerce(b.array(sc, arr, t.Elem), t, explicit, int(e.Pos))
 	}
-	if arg, err = b.expr(sc, e.Operand); err != nil {
-		return nil, err
-	}
-	return b.castTo(arg, t, int(e.Pos))
+	return b.castTo(b.expr(sc, e.Operand), t, int(e.Pos))
 }

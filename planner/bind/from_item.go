@@ -29,7 +29,7 @@ func isLateral(left, right logical.Node) bool {
 
 // scan binds a relation. Its columns get consecutive IDs.
 func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident,
-	pos ast.Pos) (*fromItem, error) {
+	pos ast.Pos) *fromItem {
 	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
 	if alias != "" {
 		t.alias = alias
@@ -37,10 +37,8 @@ func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Iden
 	node := b.newScan(d, alias, sc.level())
 	t.first = node.First
 	t.cols = relationColumns(d, node.First)
-	if err := b.renameColumns(t, columns); err != nil {
-		return nil, err
-	}
-	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
+	b.renameColumns(t, columns)
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}
 }
 
 func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
@@ -83,34 +81,30 @@ func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
 }
 
 // renameColumns applies an alias column list: `t AS x (a, b)`.
-func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
+func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) {
 	what := "table"
 	if t.join {
 		what = "join expression"
 	}
 	if len(columns) > len(t.cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference,
-			"%s \"%s\" has %d columns available but %d columns specified",
-			what, t.alias, len(t.cols), len(columns))
+		panic(failAt(0, sqlerr.InvalidColumnReference,
+			"%s \"%s\" has %d columns available but %d columns specified", what, t.alias,
+			len(t.cols), len(columns)))
 	}
 	for i, c := range columns {
 		t.cols[i].name = c.Name
 	}
-	return nil
 }
 
 // derived makes a FROM item of a query's result under an alias.
-func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem,
-	error) {
+func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) *fromItem {
 	t := &fromTable{alias: alias, aliased: true, nested: true, cols: make([]visible, len(q.Cols))}
 	for i, c := range q.Cols {
 		t.cols[i] = visible{name: c.Name, id: c.ID}
 		b.meta.Cols[c.ID].Level = sc.level()
 	}
-	if err := b.renameColumns(t, columns); err != nil {
-		return nil, err
-	}
-	return &fromItem{node: q.Node, tables: []*fromTable{t}, cols: t.cols}, nil
+	b.renameColumns(t, columns)
+	return &fromItem{node: q.Node, tables: []*fromTable{t}, cols: t.cols}
 }
 
 // fromOuter returns the outer scope of a subquery in FROM. With LATERAL the entries before it are

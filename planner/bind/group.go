@@ -11,10 +11,10 @@ import (
 // in PostgreSQL.
 const maxGroupingSets = 4096
 
-func (s *selecting) bindGroupBy() error {
+func (s *selecting) bindGroupBy() {
 	items := s.core.GroupBy
 	if len(items) == 0 {
-		return nil
+		return
 	}
 	s.group.given = true
 	s.sc.sel.clause = clauseGroupBy
@@ -24,13 +24,10 @@ func (s *selecting) bindGroupBy() error {
 	}
 	sets := [][]int{nil}
 	for _, it := range items {
-		next, err := s.groupItem(it)
-		if err != nil {
-			return err
-		}
+		next := s.groupItem(it)
 		if len(sets)*len(next) > maxGroupingSets {
-			return sqlerr.New(sqlerr.StatementTooComplex,
-				"too many grouping sets present (maximum %d)", maxGroupingSets).At(int(it.Pos))
+			panic(failAt(it.Pos, sqlerr.StatementTooComplex,
+				"too many grouping sets present (maximum %d)", maxGroupingSets))
 		}
 		var product [][]int
 		for _, left := range sets {
@@ -46,7 +43,6 @@ func (s *selecting) bindGroupBy() error {
 			s.group.sets[i] = unique(set)
 		}
 	}
-	return nil
 }
 
 func unique(set []int) []int {
@@ -64,30 +60,25 @@ func unique(set []int) []int {
 }
 
 // groupItem returns the grouping sets of an item, as indexes of group expressions.
-func (s *selecting) groupItem(it ast.GroupItem) ([][]int, error) {
+func (s *selecting) groupItem(it ast.GroupItem) [][]int {
 	if it.Kind == "" {
-		k, err := s.groupExpr(it.Expr)
-		return [][]int{k}, err
+		return [][]int{s.groupExpr(it.Expr)}
 	}
 	var parts [][]int
 	for _, set := range it.Sets {
 		var part []int
 		for _, e := range set {
-			k, err := s.groupExpr(e)
-			if err != nil {
-				return nil, err
-			}
-			part = append(part, k...)
+			part = append(part, s.groupExpr(e)...)
 		}
 		parts = append(parts, part)
 	}
 	switch it.Kind {
 	case "rollup":
-		return rollup(parts), nil
+		return rollup(parts)
 	case "cube":
 		return cube(parts, it.Pos)
 	}
-	return parts, nil
+	return parts
 }
 
 func rollup(parts [][]int) [][]int {
@@ -102,9 +93,9 @@ func rollup(parts [][]int) [][]int {
 	return sets
 }
 
-func cube(parts [][]int, pos ast.Pos) ([][]int, error) {
+func cube(parts [][]int, pos ast.Pos) [][]int {
 	if len(parts) > 12 {
-		return nil, sqlerr.New(sqlerr.TooManyColumns, "CUBE is limited to 12 elements").At(int(pos))
+		panic(failAt(pos, sqlerr.TooManyColumns, "CUBE is limited to 12 elements"))
 	}
 	var sets [][]int
 	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
@@ -116,115 +107,94 @@ func cube(parts [][]int, pos ast.Pos) ([][]int, error) {
 		}
 		sets = append(sets, set)
 	}
-	return sets, nil
+	return sets
 }
 
 // groupExpr resolves an item to a column in FROM, else to the name or position of a result column,
 // else to an expression. A parenthesised list is several items.
-func (s *selecting) groupExpr(e ast.Expr) ([]int, error) {
+func (s *selecting) groupExpr(e ast.Expr) []int {
 	if row, ok := e.(*ast.Row); ok {
 		var all []int
 		for _, el := range row.Elements {
-			k, err := s.groupExpr(el)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, k...)
+			all = append(all, s.groupExpr(el)...)
 		}
-		return all, nil
+		return all
 	}
-	bound, err := s.groupBound(e)
-	if err != nil {
-		return nil, err
-	}
-	if bound, err = s.b.resolveUnknown(bound); err != nil {
-		return nil, err
-	}
+	bound := s.b.resolveUnknown(s.groupBound(e))
 	for i, have := range s.group.exprs {
 		if logical.Equal(have, bound) {
-			return []int{i}, nil
+			return []int{i}
 		}
 	}
 	s.group.exprs = append(s.group.exprs, bound)
-	return []int{len(s.group.exprs) - 1}, nil
+	return []int{len(s.group.exprs) - 1}
 }
 
-func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
-	n, ok, err := ordinal(e, len(s.core.Items)+len(s.targets), clauseGroupBy)
-	if err != nil {
-		return nil, err
-	}
+func (s *selecting) groupBound(e ast.Expr) expr.Expr {
+	n, ok := ordinal(e, len(s.core.Items)+len(s.targets), clauseGroupBy)
 	if ref, isRef := e.(*ast.ColumnRef); !ok && isRef && len(ref.Qualifier) == 0 {
-		col, err := s.b.localColumn(s.sc, ref)
-		if col != nil || err != nil {
-			return col, err
+		if col := s.b.localColumn(s.sc, ref); col != nil {
+			return col
 		}
-		if n, err = s.namedTarget(ref, clauseGroupBy); err != nil {
-			return nil, err
-		}
+		n = s.namedTarget(ref, clauseGroupBy)
 		ok = n >= 0
 	}
 	if !ok {
 		return s.b.expr(s.sc, e)
 	}
 	if n >= len(s.targets) || s.targets[n].junk {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
-			"GROUP BY position %d is not in select list", n+1).At(int(e.At()))
+		panic(failAt(e.At(), sqlerr.InvalidColumnReference,
+			"GROUP BY position %d is not in select list", n+1))
 	}
 	t := &s.targets[n]
-	if t.e, err = s.b.resolveUnknown(t.e); err != nil {
-		return nil, err
-	}
-	return t.e, s.refuseCalls(t.e, e.At())
+	t.e = s.b.resolveUnknown(t.e)
+	s.refuseCalls(t.e, e.At())
+	return t.e
 }
 
 // refuseCalls refuses an aggregate or window call in an expression that GROUP BY took from the
 // select list.
-func (s *selecting) refuseCalls(e expr.Expr, pos ast.Pos) error {
+func (s *selecting) refuseCalls(e expr.Expr, pos ast.Pos) {
 	sel := s.sc.sel
-	var err error
 	expr.Walk(e, func(x expr.Expr) bool {
 		c, ok := x.(*expr.Col)
-		if !ok || !sel.made.Has(c.Index) || err != nil {
-			return err == nil
+		if !ok || !sel.made.Has(c.Index) {
+			return true
 		}
 		for _, a := range sel.aggs {
 			if a.ID == c.Index {
-				err = sqlerr.New(sqlerr.GroupingError,
-					"aggregate functions are not allowed in GROUP BY").At(a.pos)
+				panic(failAt(a.pos, sqlerr.GroupingError,
+					"aggregate functions are not allowed in GROUP BY"))
 			}
 		}
 		for _, w := range sel.wins {
 			if w.ID == c.Index {
-				err = sqlerr.New(sqlerr.WindowingError,
-					"window functions are not allowed in GROUP BY").At(w.pos)
+				panic(failAt(w.pos, sqlerr.WindowingError,
+					"window functions are not allowed in GROUP BY"))
 			}
 		}
-		return err == nil
+		return true
 	})
-	return err
 }
 
 // buildGroups adds the Aggregate and HAVING, and rewrites the expressions above to refer to groups.
-func (s *selecting) buildGroups() error {
+func (s *selecting) buildGroups() {
 	sel := s.sc.sel
 	if len(sel.aggs) == 0 && !s.group.given && s.having == nil && len(sel.groupings) == 0 {
-		return nil
+		return
 	}
 	if sel.selfReference && len(sel.aggs) > 0 {
-		return sqlerr.New(sqlerr.InvalidRecursion,
-			"aggregate functions are not allowed in a recursive query's recursive term").At(
-			sel.aggs[0].pos)
+		panic(failAt(sel.aggs[0].pos, sqlerr.InvalidRecursion,
+			"aggregate functions are not allowed in a recursive query's recursive term"))
 	}
 	s.setsBelow()
 	if len(s.group.exprs) == 0 && len(sel.aggs) == 0 && len(sel.groupings) == 0 && !s.group.given {
-		return s.onlyHaving()
+		s.onlyHaving()
+		return
 	}
 	g := &grouper{s: s, level: s.sc.level(),
 		node: &logical.Aggregate{Child: s.node, Keys: s.groupKeys(), Sets: s.group.sets}}
-	if err := g.rewriteAll(); err != nil {
-		return err
-	}
+	g.rewriteAll()
 	for _, a := range sel.aggs {
 		g.node.Aggs = append(g.node.Aggs, a.AggItem)
 	}
@@ -235,7 +205,6 @@ func (s *selecting) buildGroups() error {
 	if len(s.having) > 0 {
 		s.node = &logical.Filter{Child: s.node, Conds: s.having}
 	}
-	return nil
 }
 
 // groupKeys returns the keys of the groups. A plain column keeps its ID, unless there are grouping
@@ -257,13 +226,10 @@ func (s *selecting) groupKeys() []logical.Item {
 
 // onlyHaving adds HAVING without groups and aggregates: the result is one row or none, whatever the
 // rows of FROM, and no column of FROM may be used.
-func (s *selecting) onlyHaving() error {
+func (s *selecting) onlyHaving() {
 	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node}}
-	if err := g.rewriteAll(); err != nil {
-		return err
-	}
+	g.rewriteAll()
 	s.node = &logical.Filter{Child: &logical.Values{Rows: [][]expr.Expr{{}}}, Conds: s.having}
-	return nil
 }
 
 // setsBelow evaluates set-returning calls below the grouping if a group expression needs them.

@@ -17,10 +17,9 @@ type grouper struct {
 	level int
 	node  *logical.Aggregate
 	inner int // number of subqueries around the expression
-	err   error
 }
 
-func (g *grouper) rewriteAll() error {
+func (g *grouper) rewriteAll() {
 	s := g.s
 	for i := range s.targets {
 		s.targets[i].e = g.rewrite(s.targets[i].e)
@@ -37,16 +36,10 @@ func (g *grouper) rewriteAll() error {
 	for i := range s.sc.sel.wins {
 		s.sc.sel.wins[i].each(func(e *expr.Expr) { *e = g.rewrite(*e) })
 	}
-	if g.err != nil {
-		return g.err
-	}
-	return g.groupings()
+	g.groupings()
 }
 
 func (g *grouper) rewrite(e expr.Expr) expr.Expr {
-	if g.err != nil {
-		return e
-	}
 	if _, isConst := e.(*expr.Const); isConst {
 		return e
 	}
@@ -94,14 +87,12 @@ func (g *grouper) column(c *expr.Col) expr.Expr {
 		name = t.alias + "." + name
 	}
 	if g.inner > 0 {
-		g.err = sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column \"%s\" from "+
-			"outer query", name).At(c.Pos)
-	} else {
-		g.err = sqlerr.New(sqlerr.GroupingError,
-			"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function",
-			name).At(c.Pos)
+		panic(failAt(c.Pos, sqlerr.GroupingError,
+			"subquery uses ungrouped column \"%s\" from outer query", name))
 	}
-	return c
+	panic(failAt(c.Pos, sqlerr.GroupingError,
+		"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function",
+		name))
 }
 
 // fromColumn reports whether FROM of this query makes the column.
@@ -163,16 +154,16 @@ func (g *grouper) determined(t *fromTable) bool {
 // groupings computes grouping(…): a bit for each argument that the row's set leaves out, the lowest
 // bit for the last argument. To each key belongs a second key, the constant 0, in the same sets: it
 // is NULL where the key is left out.
-func (g *grouper) groupings() error {
+func (g *grouper) groupings() {
 	marks := map[int]logical.ColID{}
 	for _, call := range g.s.sc.sel.groupings {
 		var value expr.Expr = &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
 		for i, a := range call.args {
 			k := g.keyOf(a)
 			if k < 0 {
-				return sqlerr.New(sqlerr.GroupingError,
-					"arguments to GROUPING must be grouping expressions of the associated query "+
-						"level").At(call.pos)
+				panic(failAt(call.pos, sqlerr.GroupingError,
+					"arguments to GROUPING must be grouping expressions of the associated "+
+						"query level"))
 			}
 			if g.node.Sets == nil {
 				continue
@@ -181,11 +172,7 @@ func (g *grouper) groupings() error {
 			zero := &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
 			left := &expr.Case{T: types.TInt4, Else: zero, Whens: []expr.When{
 				{Cond: &expr.IsNull{Arg: g.s.b.ref(g.mark(marks, k), 0)}, Result: bit}}}
-			sum, err := g.s.b.binary("+", value, left, call.pos)
-			if err != nil {
-				return err
-			}
-			value = sum
+			value = g.s.b.binary("+", value, left, call.pos)
 		}
 		for i := range g.s.targets {
 			g.s.targets[i].e = replaceColumn(g.s.targets[i].e, call.id, value)
@@ -194,7 +181,6 @@ func (g *grouper) groupings() error {
 			g.s.having[i] = replaceColumn(g.s.having[i], call.id, value)
 		}
 	}
-	return nil
 }
 
 // keyOf returns the index of an equal group expression, -1 for none.

@@ -23,45 +23,29 @@ type inserting struct {
 
 // insert binds INSERT: a child that makes whole rows, including defaults and casts, and the node
 // that writes them.
-func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
+func (b *binder) insert(s *ast.Insert, outer *scope) *logical.Query {
 	in := &inserting{b: b, sc: outer.inner(), stmt: s}
 	if s.With != nil {
-		if err := b.with(in.sc, s.With); err != nil {
-			return nil, err
-		}
+		b.with(in.sc, s.With)
 	}
-	var err error
-	if in.d, err = b.modifiedTable(s.Table, "INSERT"); err != nil {
-		return nil, err
-	}
+	in.d = b.modifiedTable(s.Table, "INSERT")
 	in.defaults = defaults{b: b, d: in.d}
-	if in.columns, err = in.columnList(); err != nil {
-		return nil, err
-	}
+	in.columns = in.columnList()
 	node := &logical.Insert{Desc: in.d, HasRows: len(s.Returning) > 0}
-	if err := in.source(node); err != nil {
-		return nil, err
-	}
-	if err := in.addGenerated(node); err != nil {
-		return nil, err
-	}
+	in.source(node)
+	in.addGenerated(node)
 	node.Row = b.newRow(in.d, in.sc.level())
-	if node.Checks, err = b.checks(in.d, node.Row); err != nil {
-		return nil, err
-	}
+	node.Checks = b.checks(in.d, node.Row)
 	if s.OnConflict != nil {
-		if node.OnConflict, err = b.onConflict(in, s.OnConflict); err != nil {
-			return nil, err
-		}
+		node.OnConflict = b.onConflict(in, s.OnConflict)
 	}
 	q := &logical.Query{Node: node}
 	if node.HasRows {
 		rs := in.rowScope(node.Row)
-		if node.Returning, q.Cols, err = b.returning(rs, s.Returning); err != nil {
-			return nil, err
-		}
+		node.Returning, q.Cols = b.returning(rs, s.Returning)
 	}
-	return q, changeable(in.d)
+	changeable(in.d)
+	return q
 }
 
 // rowScope returns a scope with a row of the table under its name or alias.
@@ -76,7 +60,7 @@ func (in *inserting) rowScope(first logical.ColID) *scope {
 	return sc
 }
 
-func (in *inserting) columnList() ([]int, error) {
+func (in *inserting) columnList() []int {
 	d := in.d
 	var out []int
 	if in.stmt.Columns == nil {
@@ -85,46 +69,41 @@ func (in *inserting) columnList() ([]int, error) {
 				out = append(out, i)
 			}
 		}
-		return out, nil
+		return out
 	}
 	for _, c := range in.stmt.Columns {
-		i, err := targetColumn(d, c)
-		if err != nil {
-			return nil, err
-		}
+		i := targetColumn(d, c)
 		if slices.Contains(out, i) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn,
-				"column \"%s\" specified more than once", c.Name).At(int(c.Pos))
+			panic(failAt(c.Pos, sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
+				c.Name))
 		}
 		out = append(out, i)
 	}
-	return out, nil
+	return out
 }
 
 // source makes the child: VALUES row by row, a projection over a query, or one row of defaults.
-func (in *inserting) source(node *logical.Insert) error {
+func (in *inserting) source(node *logical.Insert) {
 	q := in.stmt.Query
 	if q == nil {
-		return in.values(node, [][]ast.Expr{nil})
+		in.values(node, [][]ast.Expr{nil})
+		return
 	}
 	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil &&
 		q.Offset == nil {
-		if err := sameLength(v.Rows); err != nil {
-			return err
-		}
-		return in.values(node, v.Rows)
+		sameLength(v.Rows)
+		in.values(node, v.Rows)
+		return
 	}
-	return in.query(node, q)
+	in.query(node, q)
 }
 
 // values makes rows with an expression for every column of the table.
-func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) error {
+func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) {
 	b, d := in.b, in.d
 	if len(rows[0]) > 0 {
-		if err := in.checkCount(len(rows[0]),
-			func(i int) int { return exprPos(rows[0][i]) }); err != nil {
-			return err
-		}
+		in.checkCount(len(rows[0]),
+			func(i int) int { return exprPos(rows[0][i]) })
 	}
 	first := b.newRow(d, in.sc.level())
 	n := len(d.Columns)
@@ -137,44 +116,28 @@ func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) error {
 	in.sc.sel.clause = clauseValues
 	for r, src := range rows {
 		row := cells[r*n : (r+1)*n : (r+1)*n]
-		if err := in.fillRow(row, src); err != nil {
-			return err
-		}
+		in.fillRow(row, src)
 		vals.Rows[r] = row
 	}
 	node.Child, node.ChildCols = vals, vals.Cols
-	return nil
 }
 
-func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) error {
+func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) {
 	b, d := in.b, in.d
 	for k, e := range src {
 		i := in.columns[k]
 		if _, isDefault := e.(*ast.Default); isDefault || in.ignoresGiven(i) {
 			continue
 		}
-		if err := in.checkWritable(i); err != nil {
-			return err
-		}
-		bound, err := b.expr(in.sc, e)
-		if err != nil {
-			return err
-		}
-		if row[i], err = b.assign(bound, &d.Columns[i], exprPos(e)); err != nil {
-			return err
-		}
+		in.checkWritable(i)
+		row[i] = b.assign(b.expr(in.sc, e), &d.Columns[i], exprPos(e))
 	}
 	for i := range row {
 		if row[i] != nil {
 			continue
 		}
-		e, err := in.defaults.value(i)
-		if err != nil {
-			return err
-		}
-		row[i] = e
+		row[i] = in.defaults.value(i)
 	}
-	return nil
 }
 
 // ignoresGiven reports whether OVERRIDING USER VALUE replaces the given value by the identity's
@@ -184,84 +147,69 @@ func (in *inserting) ignoresGiven(i int) bool {
 }
 
 // checkWritable refuses a value for a column that generates its own.
-func (in *inserting) checkWritable(i int) error {
+func (in *inserting) checkWritable(i int) {
 	col := &in.d.Columns[i]
 	switch {
 	case col.Generated != "":
-		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"",
+		panic(failure{sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column "+
+			"\"%s\"",
 			col.Name).
-			WithDetail("Column \"%s\" is a generated column.", col.Name)
+			WithDetail("Column \"%s\" is a generated column.", col.Name)})
 	case col.Identity == "always" && in.stmt.Overriding != "system":
-		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"",
+		panic(failure{sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column "+
+			"\"%s\"",
 			col.Name).
 			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
 				col.Name).
-			WithHint("Use OVERRIDING SYSTEM VALUE to override.")
+			WithHint("Use OVERRIDING SYSTEM VALUE to override.")})
 	}
-	return nil
 }
 
 // checkCount compares the number of values with the number of columns.
-func (in *inserting) checkCount(n int, pos func(int) int) error {
+func (in *inserting) checkCount(n int, pos func(int) int) {
 	switch {
 	case n > len(in.columns):
-		return sqlerr.New(sqlerr.SyntaxError,
-			"INSERT has more expressions than target columns").At(pos(len(in.columns)))
+		panic(failAt(pos(len(in.columns)), sqlerr.SyntaxError,
+			"INSERT has more expressions than target columns"))
 	case in.stmt.Columns != nil && n < len(in.columns):
-		return sqlerr.New(sqlerr.SyntaxError,
-			"INSERT has more target columns than expressions").At(int(in.stmt.Columns[n].Pos))
+		panic(failAt(in.stmt.Columns[n].Pos, sqlerr.SyntaxError,
+			"INSERT has more target columns than expressions"))
 	}
-	return nil
 }
 
 // query makes the child of INSERT … SELECT: a projection of the query to whole rows.
-func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
+func (in *inserting) query(node *logical.Insert, sel *ast.Select) {
 	b, d := in.b, in.d
 	outer := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
-	q, err := b.query(sel, outer, true)
-	if err != nil {
-		return err
-	}
-	if err := in.checkCount(len(q.Cols),
-		func(i int) int { return outputPos(sel.Body, i) }); err != nil {
-		return err
-	}
+	q := b.query(sel, outer, true)
+	in.checkCount(len(q.Cols),
+		func(i int) int { return outputPos(sel.Body, i) })
 	values := make([]expr.Expr, len(d.Columns))
 	for k, c := range q.Cols {
 		i := in.columns[k]
 		if in.ignoresGiven(i) {
 			continue
 		}
-		if err := in.checkWritable(i); err != nil {
-			return err
-		}
+		in.checkWritable(i)
 		if b.meta.Cols[c.ID].Type.OID == types.OIDUnknown {
-			if err := b.coerceOutput(q, k, d.Columns[i].Type, assignment, 0); err != nil {
-				return err
-			}
+			b.coerceOutput(q, k, d.Columns[i].Type, assignment, 0)
 		}
-		if values[i], err = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i],
-			outputPos(sel.Body, k)); err != nil {
-			return err
-		}
+		values[i] = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i], outputPos(sel.Body, k))
 	}
 	p := &logical.Project{Child: q.Node}
 	for i := range values {
 		if values[i] == nil {
-			if values[i], err = in.defaults.value(i); err != nil {
-				return err
-			}
+			values[i] = in.defaults.value(i)
 		}
 		id := b.newColumn(d.Columns[i].Name, d.Columns[i].Type, in.sc.level())
 		p.Items = append(p.Items, logical.Item{ID: id, Expr: values[i]})
 		node.ChildCols = append(node.ChildCols, id)
 	}
 	node.Child = p
-	return nil
 }
 
 // addGenerated computes generated columns from the other values of the row.
-func (in *inserting) addGenerated(node *logical.Insert) error {
+func (in *inserting) addGenerated(node *logical.Insert) {
 	b, d := in.b, in.d
 	first := 0
 	for i := range d.Columns {
@@ -271,12 +219,9 @@ func (in *inserting) addGenerated(node *logical.Insert) error {
 		}
 	}
 	if first == 0 {
-		return nil
+		return
 	}
-	exprs, err := b.generated(d, first)
-	if err != nil {
-		return err
-	}
+	exprs := b.generated(d, first)
 	by := make([]expr.Expr, len(d.Columns))
 	for i, id := range node.ChildCols {
 		by[i] = b.ref(id, 0)
@@ -293,5 +238,4 @@ func (in *inserting) addGenerated(node *logical.Insert) error {
 		p.Items = append(p.Items, logical.Item{ID: cols[i], Expr: replaceRow(exprs[i], first, by)})
 	}
 	node.Child, node.ChildCols = p, cols
-	return nil
 }

@@ -18,26 +18,18 @@ var joinKinds = map[string]opt.JoinKind{
 }
 
 // joinExpr binds an explicit JOIN.
-func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
-	left, err := b.tableExpr(sc, j.Left)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) joinExpr(sc *scope, j *ast.Join) *fromItem {
+	left := b.tableExpr(sc, j.Left)
 	// A lateral right side sees the left side.
 	rightScope := &scope{outer: sc.outer, tables: sc.tables, cols: sc.cols, with: sc.with,
 		sel: sc.sel}
 	rightScope.add(left)
-	right, err := b.tableExpr(rightScope, j.Right)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkAliases(left.tables, right.tables); err != nil {
-		return nil, err
-	}
+	right := b.tableExpr(rightScope, j.Right)
+	checkAliases(left.tables, right.tables)
 	kind := joinKinds[j.Kind]
 	node := b.join(kind, left.node, right.node, nil)
 	if node.Lateral && (kind == opt.Right || kind == opt.Full) {
-		return nil, b.lateralRefused(left, right)
+		panic(failure{b.lateralRefused(left, right)})
 	}
 	left.isSide(&node.Left, sc.level())
 	right.isSide(&node.Right, sc.level())
@@ -45,28 +37,23 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
 	if using := usingColumns(j, left, right); len(using) > 0 {
-		err = b.joinUsing(j, kind, it, left, right, using)
+		b.joinUsing(j, kind, it, left, right, using)
 	} else {
 		it.cols = append(append(it.cols, left.cols...), right.cols...)
 		if j.On != nil {
-			node.On, err = b.joinOn(sc, j, it)
+			node.On = b.joinOn(sc, j, it)
 		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	markPadded(kind, left, right)
 	if j.Alias != "" {
 		t := &fromTable{alias: j.Alias, aliased: true, nested: true, join: true,
 			cols: append([]visible(nil), it.cols...)}
-		if err := b.renameColumns(t, j.Columns); err != nil {
-			return nil, err
-		}
+		b.renameColumns(t, j.Columns)
 		b.noteEntry(j, t)
 		it.hidden = append(it.hidden, it.tables...)
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}
-	return it, nil
+	return it
 }
 
 // isSide records the side of the join that the item is, if it is a single entry.
@@ -117,17 +104,14 @@ func (b *binder) lateralRefused(left, right *fromItem) error {
 }
 
 // joinOn binds ON, whose scope is the two sides and the enclosing queries.
-func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, error) {
+func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) []expr.Expr {
 	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols,
 		hidden: append(slices.Clip(sc.tables), it.hidden...), with: sc.with, sel: sc.sel}
 	saved := sc.sel.clause
 	sc.sel.clause = clauseOn
-	cond, err := b.condition(on, j.On, "JOIN/ON")
+	cond := b.condition(on, j.On, "JOIN/ON")
 	sc.sel.clause = saved
-	if err != nil {
-		return nil, err
-	}
-	return conjuncts(nil, cond), nil
+	return conjuncts(nil, cond)
 }
 
 // usingColumns returns the columns of USING, or for NATURAL those that both sides have.
@@ -150,26 +134,15 @@ func usingColumns(j *ast.Join, left, right *fromItem) []ast.Ident {
 // joinUsing merges the columns of USING. They come first, once; then the other columns of the left
 // side, then those of the right.
 func (b *binder) joinUsing(j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
-	using []ast.Ident) error {
+	using []ast.Ident) {
 	merged := map[string]bool{}
 	for _, u := range using {
 		if merged[u.Name] {
-			return sqlerr.New(sqlerr.DuplicateColumn,
-				"column name \"%s\" appears more than once in USING clause", u.Name).At(int(u.Pos))
+			panic(failAt(u.Pos, sqlerr.DuplicateColumn,
+				"column name \"%s\" appears more than once in USING clause", u.Name))
 		}
 		merged[u.Name] = true
-		l, err := sideColumn(left, u, "left")
-		if err != nil {
-			return err
-		}
-		r, err := sideColumn(right, u, "right")
-		if err != nil {
-			return err
-		}
-		v, err := b.mergeColumn(kind, it, l, r, u)
-		if err != nil {
-			return err
-		}
+		v := b.mergeColumn(kind, it, sideColumn(left, u, "left"), sideColumn(right, u, "right"), u)
 		it.cols = append(it.cols, v)
 	}
 	if j.UsingAlias != "" {
@@ -184,49 +157,38 @@ func (b *binder) joinUsing(j *ast.Join, kind opt.JoinKind, it, left, right *from
 			}
 		}
 	}
-	return nil
 }
 
-func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
+func sideColumn(it *fromItem, u ast.Ident, side string) *visible {
 	var found *visible
 	for i := range it.cols {
 		if it.cols[i].name != u.Name {
 			continue
 		}
 		if found != nil {
-			return nil, sqlerr.New(sqlerr.AmbiguousColumn,
-				"common column name \"%s\" appears more than once in %s table", u.Name, side)
+			panic(failAt(0, sqlerr.AmbiguousColumn,
+				"common column name \"%s\" appears more than once in %s table", u.Name, side))
 		}
 		found = &it.cols[i]
 	}
 	if found == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedColumn,
-			"column \"%s\" specified in USING clause does not exist in %s table", u.Name, side)
+		panic(failAt(0, sqlerr.UndefinedColumn,
+			"column \"%s\" specified in USING clause does not exist in %s table", u.Name, side))
 	}
-	return found, nil
+	return found
 }
 
 // mergeColumn adds l = r to the join and returns the merged column: that of the side which is never
 // padded with NULLs, or for a full join the one that is not NULL.
-func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible,
-	error) {
+func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) visible {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
 	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
-	if err != nil {
-		return visible{}, err
-	}
-	eq, err := b.binary("=", le, re, int(u.Pos))
-	if err != nil {
-		return visible{}, err
-	}
+	check(err)
+	eq := b.binary("=", le, re, int(u.Pos))
 	node := it.node.(*logical.Join)
 	node.On = append(node.On, eq)
-	if le, err = b.coerce(le, t, implicit, int(u.Pos)); err != nil {
-		return visible{}, err
-	}
-	if re, err = b.coerce(re, t, implicit, int(u.Pos)); err != nil {
-		return visible{}, err
-	}
+	le = b.coerce(le, t, implicit, int(u.Pos))
+	re = b.coerce(re, t, implicit, int(u.Pos))
 	e := le
 	switch kind {
 	case opt.Right:
@@ -235,7 +197,7 @@ func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u a
 		e = &expr.Coalesce{T: t, Args: []expr.Expr{le, re}}
 	}
 	if c, ok := e.(*expr.Col); ok {
-		return visible{name: u.Name, id: c.Index}, nil
+		return visible{name: u.Name, id: c.Index}
 	}
-	return visible{name: u.Name, e: e}, nil
+	return visible{name: u.Name, e: e}
 }

@@ -14,54 +14,52 @@ import (
 
 // literal binds a constant. Its type is int4, int8 or numeric by its size, numeric with a point,
 // and unknown in quotes.
-func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
+func (b *binder) literal(e *ast.Literal) expr.Expr {
 	pos := int(e.Pos)
 	switch e.Kind {
 	case ast.LiteralNull:
-		return &expr.Const{T: types.TUnknown, Value: types.Null, Pos: pos}, nil
+		return &expr.Const{T: types.TUnknown, Value: types.Null, Pos: pos}
 	case ast.LiteralBool:
-		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Text == "t"), Pos: pos}, nil
+		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Text == "t"), Pos: pos}
 	case ast.LiteralString:
-		return &expr.Const{T: types.TUnknown, Value: types.NewString(e.Text), Pos: pos}, nil
+		return &expr.Const{T: types.TUnknown, Value: types.NewString(e.Text), Pos: pos}
 	case ast.LiteralInt, ast.LiteralNumber:
 		return number(e.Text, pos)
 	}
-	return nil, sqlerr.Unsupported(pos, "a bit string literal")
+	panic(unsupported(pos, "a bit string literal"))
 }
 
-func number(text string, pos int) (expr.Expr, error) {
+func number(text string, pos int) expr.Expr {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 		t := types.TInt4
 		if i < math.MinInt32 || i > math.MaxInt32 {
 			t = types.TInt8
 		}
-		return &expr.Const{T: t, Value: types.NewInt(i), Pos: pos}, nil
+		return &expr.Const{T: t, Value: types.NewInt(i), Pos: pos}
 	}
 	d, err := types.ParseNumeric(text)
-	if err != nil {
-		return nil, at(err, pos)
-	}
-	return &expr.Const{T: types.TNumeric, Value: types.NewDecimal(d), Pos: pos}, nil
+	check(at(err, pos))
+	return &expr.Const{T: types.TNumeric, Value: types.NewDecimal(d), Pos: pos}
 }
 
 // parseLiteral parses a quoted literal as a value of a type. A type whose input needs the catalog
 // stays a cast, which runs with the statement.
-func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
+func (b *binder) parseLiteral(c *expr.Const, t *types.Type) expr.Expr {
 	base := withoutMod(t)
 	if c.Value.Null {
-		return &expr.Const{T: t, Value: types.Null, Pos: c.Pos}, nil
+		return &expr.Const{T: t, Value: types.Null, Pos: c.Pos}
 	}
 	switch base.OID {
 	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
 		text := &expr.Const{T: types.TText, Value: c.Value, Pos: c.Pos}
-		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}, nil
+		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}
 	case types.OIDRecord:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"input of anonymous composite types is not implemented").At(c.Pos)
+		panic(failAt(c.Pos, sqlerr.FeatureNotSupported,
+			"input of anonymous composite types is not implemented"))
 	}
 	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName &&
 		base.OID != types.OIDChar && base.OID != types.OIDBPChar {
-		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}, nil
+		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}
 	}
 	format := types.DefaultFormat
 	if rt := b.env.Runtime; rt != nil {
@@ -75,12 +73,13 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 		v, err = types.Cast(c.Value, types.TUnknown, base, false, &format)
 	}
 	if err != nil {
-		return nil, at(err, c.Pos)
+		check(at(err, c.Pos))
+		return nil
 	}
 	if DependsOnMoment(base, c.Value.S) {
 		b.momentary = true
 	}
-	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
+	return &expr.Const{T: base, Value: v, Pos: c.Pos}
 }
 
 // withoutMod returns the type in which a literal of type t is read, before its length or precision
@@ -98,11 +97,9 @@ func withoutMod(t *types.Type) *types.Type {
 // Input reads a quoted literal as a value of type t. constant is false if the value holds only for
 // this moment, or can be found only when the statement runs.
 func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
+	defer catch(&err)
 	b := &binder{env: env}
-	e, err := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
-	if err != nil {
-		return v, false, err
-	}
+	e := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
 	c, ok := e.(*expr.Const)
 	if !ok || b.momentary {
 		return v, false, nil

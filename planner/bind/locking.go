@@ -17,33 +17,31 @@ var lockStrengths = map[string]string{
 }
 
 // buildLocking records what FOR UPDATE and the like lock: every table in FROM, or those of OF.
-func (s *selecting) buildLocking() error {
+func (s *selecting) buildLocking() {
 	for _, l := range s.locking {
 		what := lockStrengths[l.Strength]
 		switch {
 		case s.core.Distinct || len(s.core.DistinctOn) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with DISTINCT clause",
-				what)
+			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with DISTINCT clause",
+				what))
 		case s.group.given:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with GROUP BY clause",
-				what)
+			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with GROUP BY clause",
+				what))
 		case s.having != nil:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause",
-				what)
+			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause",
+				what))
 		case len(s.sc.sel.aggs) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported,
-				"%s is not allowed with aggregate functions", what)
+			panic(failAt(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with aggregate functions",
+				what))
 		case len(s.sc.sel.wins) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with window functions",
-				what)
+			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with window functions",
+				what))
 		case len(s.sc.sel.sets) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported,
-				"%s is not allowed with set-returning functions in the target list", what)
+			panic(failAt(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with set-returning functions in the target list", what))
 		}
-		targets, err := s.lockTargets(l, what)
-		if err != nil {
-			return err
-		}
+		targets := s.lockTargets(l, what)
 		if len(targets) > 0 {
 			s.b.meta.Writes = true
 			for _, t := range targets {
@@ -52,7 +50,6 @@ func (s *selecting) buildLocking() error {
 			s.locks = append(s.locks, targets...)
 		}
 	}
-	return nil
 }
 
 // lockItems returns the row keys of the tables to lock that the select list does not contain.
@@ -78,81 +75,69 @@ func (s *selecting) lockRows() {
 	}
 }
 
-func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarget, error) {
+func (s *selecting) lockTargets(l ast.Locking, what string) []logical.LockTarget {
 	var out []logical.LockTarget
 	if len(l.Of) == 0 {
 		for _, t := range s.sc.tables {
-			targets, err := s.lockTarget(t, l, l.Pos, what)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, targets...)
+			out = append(out, s.lockTarget(t, l, l.Pos, what)...)
 		}
-		return out, nil
+		return out
 	}
 	for _, name := range l.Of {
 		t, _ := findTable(&scope{tables: s.sc.tables}, []string{name.Name})
 		if t == nil {
-			return nil, sqlerr.New(sqlerr.UndefinedTable,
-				"relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(
-				int(name.Pos))
+			panic(failAt(name.Pos, sqlerr.UndefinedTable,
+				"relation \"%s\" in %s clause not found in FROM clause", name.Name, what))
 		}
 		if !t.nested {
 			switch t.source.(type) {
 			case *logical.CTERef:
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-					"%s cannot be applied to a WITH query", what).At(int(name.Pos))
+				panic(failAt(name.Pos, sqlerr.FeatureNotSupported,
+					"%s cannot be applied to a WITH query", what))
 			case *logical.FuncScan:
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-					"%s cannot be applied to a function", what).At(int(name.Pos))
+				panic(failAt(name.Pos, sqlerr.FeatureNotSupported,
+					"%s cannot be applied to a function", what))
 			}
 		}
-		targets, err := s.lockTarget(t, l, name.Pos, what)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, targets...)
+		out = append(out, s.lockTarget(t, l, name.Pos, what)...)
 	}
-	return out, nil
+	return out
 }
 
 // lockTarget returns the tables to lock for one entry of FROM.
 func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
-	what string) (out []logical.LockTarget, err error) {
-	add := func(d *table.Desc, first logical.ColID) error {
+	what string) (out []logical.LockTarget) {
+	add := func(d *table.Desc, first logical.ColID) {
 		out = append(out, logical.LockTarget{Desc: d, First: first, Strength: l.Strength,
 			Wait: l.Wait})
-		return rowsLockable(d)
+		rowsLockable(d)
 	}
 	if !t.nested {
 		if t.desc != nil && t.desc.HasRows() {
-			err = add(t.desc, t.first)
+			add(t.desc, t.first)
 		}
-		return out, err
+		return out
 	}
 	scans, simple := s.lockable(t.source)
 	if !simple {
-		return nil, sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
+		panic(unsupported(pos, what+" of this subquery, view or joined table"))
 	}
 	for _, n := range scans {
-		if err := add(n.Desc, n.First); err != nil {
-			return nil, err
-		}
+		add(n.Desc, n.First)
 	}
 	if t.desc != nil {
 		s.b.noteUse(t.desc.ID, opt.LocksRows)
 	}
-	return out, nil
+	return out
 }
 
 // rowsLockable refuses to lock rows of a materialized view: no statement changes one of them, and
 // REFRESH respects no locks of rows.
-func rowsLockable(d *table.Desc) error {
+func rowsLockable(d *table.Desc) {
 	if d.Kind == table.KindMaterializedView {
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot lock rows in materialized view \"%s\"",
-			d.Name)
+		panic(failAt(0, sqlerr.WrongObjectType, "cannot lock rows in materialized view \"%s\"",
+			d.Name))
 	}
-	return nil
 }
 
 // lockable returns the tables whose rows a simple subquery or view passes on, one row for each of

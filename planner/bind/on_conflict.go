@@ -9,22 +9,20 @@ import (
 )
 
 // onConflict binds ON CONFLICT: the arbiter indexes and the update.
-func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConflict, error) {
+func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) *logical.OnConflict {
 	out := &logical.OnConflict{Update: oc.Update}
-	var err error
 	switch {
 	case oc.Constraint != nil:
-		out.Arbiters, err = constraintArbiter(in.d, *oc.Constraint)
+		out.Arbiters = constraintArbiter(in.d, *oc.Constraint)
 	case len(oc.Target) > 0:
-		out.Arbiters, err = b.inferArbiters(in, oc)
+		out.Arbiters = b.inferArbiters(in, oc)
 	case oc.Update:
-		err = withHint(sqlerr.New(sqlerr.SyntaxError,
+		panic(failure{sqlerr.New(sqlerr.SyntaxError,
 			"ON CONFLICT DO UPDATE requires inference specification or constraint name").At(
-			int(oc.Pos)),
-			"For example, ON CONFLICT (column_name).")
+			int(oc.Pos)).WithHint("For example, ON CONFLICT (column_name).")})
 	}
-	if err != nil || !oc.Update {
-		return out, err
+	if !oc.Update {
+		return out
 	}
 	out.Existing = b.newRow(in.d, in.sc.level())
 	out.Excluded = b.newRow(in.d, in.sc.level())
@@ -36,42 +34,37 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConfl
 	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], excluded.cols...)
 	sc.sel.clause = clauseSet
 	up := &updating{b: b, sc: sc, d: in.d, old: out.Existing}
-	if err := up.set(oc.Set); err != nil {
-		return nil, err
-	}
+	up.set(oc.Set)
 	out.Set = up.assigns
 	if oc.Where != nil {
 		sc.sel.clause = clauseWhere
-		if out.Where, err = b.condition(sc, oc.Where, "WHERE"); err != nil {
-			return nil, err
-		}
+		out.Where = b.condition(sc, oc.Where, "WHERE")
 	}
-	return out, nil
+	return out
 }
 
-func constraintArbiter(d *table.Desc, name ast.Ident) ([]table.IndexID, error) {
+func constraintArbiter(d *table.Desc, name ast.Ident) []table.IndexID {
 	for i := range d.Indexes {
 		if ix := &d.Indexes[i]; ix.Name == name.Name && ix.Constraint {
-			return []table.IndexID{ix.ID}, nil
+			return []table.IndexID{ix.ID}
 		}
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject,
-		"constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name)
+	panic(failAt(0, sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist",
+		name.Name, d.Name))
 }
 
 // inferArbiters returns the unique indexes over exactly the named columns. A partial index is
 // included only if the target's WHERE implies its predicate, which is decided by equality.
-func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.IndexID, error) {
+func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) []table.IndexID {
 	want := map[table.ColumnID]bool{}
 	for _, el := range oc.Target {
 		ref, ok := el.Expr.(*ast.ColumnRef)
 		if !ok {
-			return nil, sqlerr.Unsupported(int(el.Pos), "an expression as ON CONFLICT target")
+			panic(unsupported(el.Pos, "an expression as ON CONFLICT target"))
 		}
 		i := in.d.Column(ref.Name)
 		if i < 0 || in.d.Columns[i].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
-				ref.Name).At(int(ref.Pos))
+			panic(failAt(ref.Pos, sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name))
 		}
 		want[in.d.Columns[i].ID] = true
 	}
@@ -80,11 +73,7 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.Index
 	if oc.TargetWhere != nil {
 		sc := in.rowScope(first)
 		sc.sel.clause = clauseWhere
-		cond, err := b.condition(sc, oc.TargetWhere, "WHERE")
-		if err != nil {
-			return nil, err
-		}
-		given["where"] = cond
+		given["where"] = b.condition(sc, oc.TargetWhere, "WHERE")
 	}
 	var out []table.IndexID
 	for i := range in.d.Indexes {
@@ -92,19 +81,16 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.Index
 		if !ix.Unique && !ix.Primary || !sameColumns(ix, want) {
 			continue
 		}
-		ok, err := b.implied(in.d, ix, first, given["where"])
-		if err != nil {
-			return nil, err
-		}
+		ok := b.implied(in.d, ix, first, given["where"])
 		if ok {
 			out = append(out, ix.ID)
 		}
 	}
 	if out == nil {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
-			"there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		panic(failAt(0, sqlerr.InvalidColumnReference,
+			"there is no unique or exclusion constraint matching the ON CONFLICT specification"))
 	}
-	return out, nil
+	return out
 }
 
 func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
@@ -120,17 +106,14 @@ func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
 
 // implied reports whether the given condition implies a partial index's predicate.
 func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID,
-	given expr.Expr) (bool, error) {
+	given expr.Expr) bool {
 	if ix.WhereText == "" {
-		return true, nil
+		return true
 	}
 	if given == nil {
-		return false, nil
+		return false
 	}
-	pred, err := b.indexCondition(d, first, ix.WhereText)
-	if err != nil {
-		return false, err
-	}
+	pred := must(b.indexCondition(d, first, ix.WhereText))
 	have := conjuncts(nil, given)
 	for _, p := range pred {
 		found := false
@@ -138,8 +121,8 @@ func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID,
 			found = found || logical.Equal(p, h)
 		}
 		if !found {
-			return false, nil
+			return false
 		}
 	}
-	return true, nil
+	return true
 }

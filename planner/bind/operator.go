@@ -8,7 +8,7 @@ import (
 )
 
 // binaryExpr binds AND, OR and binary operators.
-func (b *binder) binaryExpr(sc *scope, e *ast.Binary) (expr.Expr, error) {
+func (b *binder) binaryExpr(sc *scope, e *ast.Binary) expr.Expr {
 	switch e.Op {
 	case "and", "or":
 		return b.logic(sc, e)
@@ -16,19 +16,11 @@ func (b *binder) binaryExpr(sc *scope, e *ast.Binary) (expr.Expr, error) {
 	if isRow(e.Left) || isRow(e.Right) {
 		return b.rowComparison(sc, e.Op, e.Left, e.Right, int(e.Pos))
 	}
-	l, err := b.expr(sc, e.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.expr(sc, e.Right)
-	if err != nil {
-		return nil, err
-	}
-	return b.binary(e.Op, l, r, int(e.Pos))
+	return b.binary(e.Op, b.expr(sc, e.Left), b.expr(sc, e.Right), int(e.Pos))
 }
 
 // logic binds a chain of one connective as a list, without recursion along its left side.
-func (b *binder) logic(sc *scope, e *ast.Binary) (expr.Expr, error) {
+func (b *binder) logic(sc *scope, e *ast.Binary) expr.Expr {
 	operands := e.Chain()
 	name := "AND"
 	if e.Op == "or" {
@@ -36,10 +28,7 @@ func (b *binder) logic(sc *scope, e *ast.Binary) (expr.Expr, error) {
 	}
 	args := make([]expr.Expr, 0, len(operands))
 	for _, operand := range operands {
-		arg, err := b.condition(sc, operand, name)
-		if err != nil {
-			return nil, err
-		}
+		arg := b.condition(sc, operand, name)
 		switch a := arg.(type) {
 		case *expr.And:
 			if e.Op == "and" {
@@ -55,19 +44,15 @@ func (b *binder) logic(sc *scope, e *ast.Binary) (expr.Expr, error) {
 		args = append(args, arg)
 	}
 	if e.Op == "and" {
-		return &expr.And{Args: args}, nil
+		return &expr.And{Args: args}
 	}
-	return &expr.Or{Args: args}, nil
+	return &expr.Or{Args: args}
 }
 
 // unaryExpr binds NOT and prefix operators. A sign before a number is part of the number.
-func (b *binder) unaryExpr(sc *scope, e *ast.Unary) (expr.Expr, error) {
+func (b *binder) unaryExpr(sc *scope, e *ast.Unary) expr.Expr {
 	if e.Op == "not" {
-		arg, err := b.condition(sc, e.Operand, "NOT")
-		if err != nil {
-			return nil, err
-		}
-		return &expr.Not{Arg: arg}, nil
+		return &expr.Not{Arg: b.condition(sc, e.Operand, "NOT")}
 	}
 	if lit, ok := e.Operand.(*ast.Literal); ok && e.Op == "-" &&
 		(lit.Kind == ast.LiteralInt || lit.Kind == ast.LiteralNumber) {
@@ -76,139 +61,94 @@ func (b *binder) unaryExpr(sc *scope, e *ast.Unary) (expr.Expr, error) {
 		}
 		return number("-"+lit.Text, int(e.Pos))
 	}
-	arg, err := b.expr(sc, e.Operand)
-	if err != nil {
-		return nil, err
-	}
+	arg := b.expr(sc, e.Operand)
 	fn, targets, err := builtin.ResolveOperator(e.Op, nil, arg.Type())
-	if err != nil {
-		return nil, at(err, int(e.Pos))
-	}
-	if arg, err = b.coerce(arg, targets[0], implicit, int(e.Pos)); err != nil {
-		return nil, err
-	}
+	check(at(err, int(e.Pos)))
+	arg = b.coerce(arg, targets[0], implicit, int(e.Pos))
 	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{arg},
-		Pos: int(e.Pos)}, nil
+		Pos: int(e.Pos)}
 }
 
 // isTest binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
-func (b *binder) isTest(sc *scope, e *ast.IsTest) (expr.Expr, error) {
+func (b *binder) isTest(sc *scope, e *ast.IsTest) expr.Expr {
 	if e.Test == "null" {
-		arg, err := b.expr(sc, e.Operand)
-		if err != nil {
-			return nil, err
-		}
+		arg := b.expr(sc, e.Operand)
 		if c, ok := arg.(*expr.Const); ok && c.T.OID == types.OIDUnknown {
-			if arg, err = b.resolveUnknown(arg); err != nil {
-				return nil, err
-			}
+			arg = b.resolveUnknown(arg)
 		}
-		return &expr.IsNull{Arg: arg, Not: e.Not}, nil
+		return &expr.IsNull{Arg: arg, Not: e.Not}
 	}
 	name := map[string]string{"true": "IS TRUE", "false": "IS FALSE",
 		"unknown": "IS UNKNOWN"}[e.Test]
 	if e.Not {
 		name = "IS NOT" + name[2:]
 	}
-	arg, err := b.condition(sc, e.Operand, name)
-	if err != nil {
-		return nil, err
-	}
+	arg := b.condition(sc, e.Operand, name)
 	if e.Test == "unknown" {
-		return &expr.IsNull{Arg: arg, Not: e.Not}, nil
+		return &expr.IsNull{Arg: arg, Not: e.Not}
 	}
-	return &expr.IsBool{Arg: arg, Want: e.Test == "true", Not: e.Not}, nil
+	return &expr.IsBool{Arg: arg, Want: e.Test == "true", Not: e.Not}
 }
 
 // isDistinct binds IS [NOT] DISTINCT FROM.
-func (b *binder) isDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
+func (b *binder) isDistinct(sc *scope, e *ast.IsDistinct) expr.Expr {
 	if isRow(e.Left) && isRow(e.Right) {
 		return b.rowDistinct(sc, e)
 	}
-	l, err := b.expr(sc, e.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.expr(sc, e.Right)
-	if err != nil {
-		return nil, err
-	}
-	return b.distinct(l, r, e.Not, int(e.Pos))
+	return b.distinct(b.expr(sc, e.Left), b.expr(sc, e.Right), e.Not, int(e.Pos))
 }
 
 // like binds LIKE, ILIKE and SIMILAR TO as operators.
-func (b *binder) like(sc *scope, e *ast.Like) (expr.Expr, error) {
+func (b *binder) like(sc *scope, e *ast.Like) expr.Expr {
 	pos := int(e.Pos)
-	operand, err := b.expr(sc, e.Operand)
-	if err != nil {
-		return nil, err
-	}
-	pattern, err := b.expr(sc, e.Pattern)
-	if err != nil {
-		return nil, err
-	}
+	operand := b.expr(sc, e.Operand)
+	pattern := b.expr(sc, e.Pattern)
 	args := []expr.Expr{pattern}
 	if e.Escape != nil {
-		esc, err := b.expr(sc, e.Escape)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, esc)
+		args = append(args, b.expr(sc, e.Escape))
 	}
 	op := map[string]string{"like": "~~", "ilike": "~~*", "similar": "~"}[e.Op]
 	if e.Not {
 		op = "!" + op
 	}
 	if e.Op == "similar" {
-		pattern, err = b.call("similar_to_escape", args, pos)
+		pattern = b.call("similar_to_escape", args, pos)
 	} else if e.Escape != nil {
-		pattern, err = b.call("like_escape", args, pos)
-	}
-	if err != nil {
-		return nil, err
+		pattern = b.call("like_escape", args, pos)
 	}
 	return b.binary(op, operand, pattern, pos)
 }
 
 // between binds BETWEEN as two comparisons. As in PostgreSQL the operand is bound for each.
-func (b *binder) between(sc *scope, e *ast.Between) (expr.Expr, error) {
-	compare := func(op string, bound ast.Expr) (expr.Expr, error) {
+func (b *binder) between(sc *scope, e *ast.Between) expr.Expr {
+	compare := func(op string, bound ast.Expr) expr.Expr {
 		return b.binaryExpr(sc, &ast.Binary{Pos: e.Pos, Op: op, Left: e.Operand, Right: bound})
 	}
-	pair := func(low, high ast.Expr) (expr.Expr, error) {
+	pair := func(low, high ast.Expr) expr.Expr {
 		lo, hi := ">=", "<="
 		if e.Not {
 			lo, hi = "<", ">"
 		}
-		l, err := compare(lo, low)
-		if err != nil {
-			return nil, err
-		}
-		h, err := compare(hi, high)
-		if err != nil {
-			return nil, err
-		}
+		l := compare(lo, low)
+		h := compare(hi, high)
 		if e.Not {
-			return &expr.Or{Args: []expr.Expr{l, h}}, nil
+			return &expr.Or{Args: []expr.Expr{l, h}}
 		}
-		return &expr.And{Args: []expr.Expr{l, h}}, nil
+		return &expr.And{Args: []expr.Expr{l, h}}
 	}
-	first, err := pair(e.Low, e.High)
-	if err != nil || !e.Symmetric {
-		return first, err
+	first := pair(e.Low, e.High)
+	if !e.Symmetric {
+		return first
 	}
-	second, err := pair(e.High, e.Low)
-	if err != nil {
-		return nil, err
-	}
+	second := pair(e.High, e.Low)
 	if e.Not {
-		return &expr.And{Args: []expr.Expr{first, second}}, nil
+		return &expr.And{Args: []expr.Expr{first, second}}
 	}
-	return &expr.Or{Args: []expr.Expr{first, second}}, nil
+	return &expr.Or{Args: []expr.Expr{first, second}}
 }
 
 // inList binds IN (…): as a list if all values have one type, otherwise as a chain of comparisons.
-func (b *binder) inList(sc *scope, e *ast.InList) (expr.Expr, error) {
+func (b *binder) inList(sc *scope, e *ast.InList) expr.Expr {
 	op := "="
 	if e.Not {
 		op = "<>"
@@ -216,77 +156,56 @@ func (b *binder) inList(sc *scope, e *ast.InList) (expr.Expr, error) {
 	if isRow(e.Operand) {
 		return b.inChain(sc, e, op)
 	}
-	arg, err := b.expr(sc, e.Operand)
-	if err != nil {
-		return nil, err
-	}
+	arg := b.expr(sc, e.Operand)
 	if len(e.List) == 1 {
-		r, err := b.expr(sc, e.List[0])
-		if err != nil {
-			return nil, err
-		}
-		return b.binary(op, arg, r, int(e.Pos))
+		return b.binary(op, arg, b.expr(sc, e.List[0]), int(e.Pos))
 	}
-	list, err := b.exprs(sc, e.List)
-	if err != nil {
-		return nil, err
-	}
-	in, err := b.inCommonType(arg, list, e)
-	if in != nil || err != nil {
-		return in, err
+	list := b.exprs(sc, e.List)
+	if in := b.inCommonType(arg, list, e); in != nil {
+		return in
 	}
 	args := make([]expr.Expr, len(list))
 	for i, r := range list {
-		if args[i], err = b.binary(op, arg, r, int(e.Pos)); err != nil {
-			return nil, err
-		}
+		args[i] = b.binary(op, arg, r, int(e.Pos))
 	}
 	if e.Not {
-		return &expr.And{Args: args}, nil
+		return &expr.And{Args: args}
 	}
-	return &expr.Or{Args: args}, nil
+	return &expr.Or{Args: args}
 }
 
 // inCommonType makes an InList if the operand and the list have a common type with equality. It
 // returns nil if they do not.
-func (b *binder) inCommonType(arg expr.Expr, list []expr.Expr, e *ast.InList) (expr.Expr, error) {
+func (b *binder) inCommonType(arg expr.Expr, list []expr.Expr, e *ast.InList) expr.Expr {
 	all := append([]expr.Expr{arg}, list...)
 	t, _, err := builtin.CommonTypeFor("IN", typesOf(all))
 	if err != nil || t.OID == types.OIDRecord {
-		return nil, nil
+		return nil
 	}
 	t = t.WithMod(types.NoMod)
 	eq, targets, err := builtin.ResolveOperator("=", t, t)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	in := &expr.InList{Eq: eq, Not: e.Not, List: make([]expr.Expr, len(list))}
-	if in.Arg, err = b.coerce(arg, targets[0], implicit, int(e.Pos)); err != nil {
-		return nil, err
-	}
+	in.Arg = b.coerce(arg, targets[0], implicit, int(e.Pos))
 	for i, r := range list {
-		if in.List[i], err = b.coerce(r, targets[1], implicit, exprPos(e.List[i])); err != nil {
-			return nil, err
-		}
+		in.List[i] = b.coerce(r, targets[1], implicit, exprPos(e.List[i]))
 	}
-	return in, nil
+	return in
 }
 
 // inChain compares rows one by one.
-func (b *binder) inChain(sc *scope, e *ast.InList, op string) (expr.Expr, error) {
+func (b *binder) inChain(sc *scope, e *ast.InList, op string) expr.Expr {
 	args := make([]expr.Expr, len(e.List))
 	for i, r := range e.List {
-		cmp, err := b.binaryExpr(sc, &ast.Binary{Pos: e.Pos, Op: op, Left: e.Operand, Right: r})
-		if err != nil {
-			return nil, err
-		}
-		args[i] = cmp
+		args[i] = b.binaryExpr(sc, &ast.Binary{Pos: e.Pos, Op: op, Left: e.Operand, Right: r})
 	}
 	if len(args) == 1 {
-		return args[0], nil
+		return args[0]
 	}
 	if e.Not {
-		return &expr.And{Args: args}, nil
+		return &expr.And{Args: args}
 	}
-	return &expr.Or{Args: args}, nil
+	return &expr.Or{Args: args}
 }

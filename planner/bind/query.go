@@ -11,49 +11,39 @@ import (
 
 // query binds a whole query expression within outer (nil: a statement of its own). With
 // keepUnknown, result columns that are literals of unknown type are left for the caller to coerce.
-func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) (*logical.Query, error) {
-	if err := b.enter(q.Pos); err != nil {
-		return nil, err
-	}
+func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) *logical.Query {
+	b.enter(q.Pos)
 	defer b.leave()
 	sc := outer.inner()
 	if q.With != nil {
-		if err := b.with(sc, q.With); err != nil {
-			return nil, err
-		}
+		b.with(sc, q.With)
 	}
 	var out *logical.Query
-	var err error
 	switch body := q.Body.(type) {
 	case *ast.SelectCore:
-		out, err = b.selectCore(sc, body, q.OrderBy, keepUnknown, q)
+		out = b.selectCore(sc, body, q.OrderBy, keepUnknown, q)
 	default:
 		keepUnknown = keepUnknown && len(q.OrderBy) == 0
-		if out, err = b.body(sc, q.Body, keepUnknown); err != nil {
-			return nil, err
-		}
-		out, err = b.orderResult(sc, out, q.OrderBy, q.Body)
-		if err == nil && q.Locking != nil {
-			err = lockingRefused(q.Locking[0], q.Body)
+		out = b.body(sc, q.Body, keepUnknown)
+		out = b.orderResult(sc, out, q.OrderBy, q.Body)
+		if q.Locking != nil {
+			panic(failure{lockingRefused(q.Locking[0], q.Body)})
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	out.Node, err = b.limit(sc, out.Node, q)
+	out.Node = b.limit(sc, out.Node, q)
 	b.noteResult(q, out)
-	return out, err
+	return out
 }
 
 // body binds a query without ORDER BY and LIMIT of its own: an operand of a set operation, or a
 // parenthesised query.
-func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
-	q, err := b.operand(sc, body, keepUnknown)
+func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) *logical.Query {
+	q := b.operand(sc, body, keepUnknown)
 	b.noteResult(body, q)
-	return q, err
+	return q
 }
 
-func (b *binder) operand(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
+func (b *binder) operand(sc *scope, body ast.QueryBody, keepUnknown bool) *logical.Query {
 	switch body := body.(type) {
 	case *ast.SelectCore:
 		return b.selectCore(sc, body, nil, keepUnknown, nil)
@@ -64,44 +54,33 @@ func (b *binder) operand(sc *scope, body ast.QueryBody, keepUnknown bool) (*logi
 	case *ast.Select:
 		return b.query(body, b.fromOuter(sc, false), keepUnknown)
 	}
-	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected query body %T", body)
+	panic(failAt(0, sqlerr.InternalError, "planner: unexpected query body %T", body))
 }
 
 // limit adds LIMIT and OFFSET.
-func (b *binder) limit(sc *scope, node logical.Node, q *ast.Select) (logical.Node, error) {
+func (b *binder) limit(sc *scope, node logical.Node, q *ast.Select) logical.Node {
 	if q.Limit == nil && q.Offset == nil {
-		return node, nil
+		return node
 	}
-	offset, err := b.rowCount(sc, q.Offset, clauseOffset)
-	if err != nil {
-		return nil, err
-	}
-	count, err := b.rowCount(sc, q.Limit, clauseLimit)
-	if err != nil {
-		return nil, err
-	}
+	offset := b.rowCount(sc, q.Offset, clauseOffset)
+	count := b.rowCount(sc, q.Limit, clauseLimit)
 	if count == nil && offset == nil {
-		return node, nil
+		return node
 	}
-	return &logical.Limit{Child: node, Count: count, Offset: offset}, nil
+	return &logical.Limit{Child: node, Count: count, Offset: offset}
 }
 
 // rowCount binds the argument of LIMIT or OFFSET: an int8 without columns of this query. NULL means
 // that there is none.
-func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
+func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) expr.Expr {
 	if e == nil {
-		return nil, nil
+		return nil
 	}
 	saved := sc.sel.clause
 	sc.sel.clause = c
 	defer func() { sc.sel.clause = saved }()
-	bound, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
-	if bound, err = b.coerceSpecific(bound, types.TInt8, string(c), e); err != nil {
-		return nil, err
-	}
+	bound := b.expr(sc, e)
+	bound = b.coerceSpecific(bound, types.TInt8, string(c), e)
 	var bad *expr.Col
 	expr.Walk(bound, func(x expr.Expr) bool {
 		if col, ok := x.(*expr.Col); ok && bad == nil &&
@@ -111,20 +90,20 @@ func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
 		return bad == nil
 	})
 	if bad != nil {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
-			"argument of %s must not contain variables", c).At(bad.Pos)
+		panic(failAt(bad.Pos, sqlerr.InvalidColumnReference,
+			"argument of %s must not contain variables", c))
 	}
 	if k, ok := bound.(*expr.Const); ok && k.Value.Null {
-		return nil, nil
+		return nil
 	}
-	return bound, nil
+	return bound
 }
 
 // orderResult sorts a result by its own columns, as after UNION and VALUES.
 func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem,
-	body ast.QueryBody) (*logical.Query, error) {
+	body ast.QueryBody) *logical.Query {
 	if len(items) == 0 {
-		return q, nil
+		return q
 	}
 	rs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel}
 	for _, c := range q.Cols {
@@ -133,51 +112,45 @@ func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem,
 	}
 	var keys []opt.SortKey
 	for _, it := range items {
-		e, err := b.resultKey(rs, q, it.Expr, body)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, sortKey(e, it))
+		keys = append(keys, sortKey(b.resultKey(rs, q, it.Expr, body), it))
 	}
 	q.Node = &logical.Sort{Child: q.Node, Keys: keys}
-	return q, nil
+	return q
 }
 
 // resultKey resolves one ORDER BY item to a result column. After a set operation only names and
 // positions are allowed.
-func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.QueryBody) (expr.Expr,
-	error) {
-	if n, ok, err := ordinal(e, len(q.Cols), clauseOrderBy); err != nil {
-		return nil, err
-	} else if ok {
-		return b.ref(q.Cols[n].ID, e.At()), nil
+func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.QueryBody) expr.Expr {
+	if n, ok := ordinal(e, len(q.Cols), clauseOrderBy); ok {
+		return b.ref(q.Cols[n].ID, e.At())
 	}
 	saved := rs.sel.clause
 	rs.sel.clause = clauseOrderBy
 	defer func() { rs.sel.clause = saved }()
 	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
-		col, err := b.localColumn(rs, ref)
-		if err != nil {
-			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous",
-				ref.Name).At(int(ref.Pos))
-		}
-		if col != nil {
-			return col, nil
+		if col := b.orderColumn(rs, ref); col != nil {
+			return col
 		}
 	}
-	bound, err := b.expr(rs, e)
-	if err != nil {
-		return nil, err
-	}
+	bound := b.expr(rs, e)
 	if _, ok := body.(*ast.SetOp); ok {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+		panic(failure{sqlerr.New(sqlerr.FeatureNotSupported,
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 			WithDetail("Only result column names can be used, not expressions or functions.").
 			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM " +
 				"clause.").
-			At(exprPos(e))
+			At(exprPos(e))})
 	}
 	return b.resolveUnknown(bound)
+}
+
+// orderColumn resolves a name in ORDER BY to a result column. It returns nil when there is none.
+func (b *binder) orderColumn(rs *scope, ref *ast.ColumnRef) expr.Expr {
+	defer amend(func(error) error {
+		return sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous",
+			ref.Name).At(int(ref.Pos))
+	})
+	return b.localColumn(rs, ref)
 }
 
 func lockingRefused(l ast.Locking, body ast.QueryBody) error {

@@ -44,11 +44,10 @@ func mentions(stmt ast.Statement, name string) bool {
 
 // checkRecursion refuses references of a recursive query to itself that have no meaning: within its
 // first term, where rows of one round are compared with those of others, or twice.
-func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) error {
-	var err error
+func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) {
 	count := 0
 	r := references{onTable: func(ref *ast.TableRef, where place) {
-		if err != nil || ref.Name.Name != name {
+		if ref.Name.Name != name {
 			return
 		}
 		if count++; where == anywhere && count == 1 {
@@ -58,8 +57,8 @@ func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) error {
 		if where == anywhere {
 			what = "more than once"
 		}
-		err = sqlerr.New(sqlerr.InvalidRecursion, "recursive reference to query \"%s\" must not "+
-			"appear %s", name, what).At(int(ref.Name.Pos))
+		panic(failAt(ref.Name.Pos, sqlerr.InvalidRecursion,
+			"recursive reference to query \"%s\" must not appear %s", name, what))
 	}}
 	r.where = inSubquery
 	r.with(sel.With)
@@ -67,7 +66,6 @@ func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) error {
 	r.body(u.Left)
 	r.where = anywhere
 	r.body(u.Right)
-	return err
 }
 
 func (r *references) statement(stmt ast.Statement) {
@@ -234,35 +232,30 @@ func (r *references) expr(e ast.Expr) {
 
 // inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those
 // that it reads.
-func inDependencyOrder(w *ast.With) ([]*ast.CTE, error) {
+func inDependencyOrder(w *ast.With) []*ast.CTE {
 	n := len(w.CTEs)
 	out := make([]*ast.CTE, 0, n)
 	state := make([]int, n) // 0 not seen, 1 being visited, 2 done
-	var visit func(i int) error
-	visit = func(i int) error {
+	var visit func(i int)
+	visit = func(i int) {
 		state[i] = 1
 		for j := range w.CTEs {
 			if i == j || state[j] == 2 || !mentions(w.CTEs[i].Statement, w.CTEs[j].Name) {
 				continue
 			}
 			if state[j] == 1 {
-				return sqlerr.New(sqlerr.FeatureNotSupported,
-					"mutual recursion between WITH items is not implemented").At(int(w.CTEs[j].Pos))
+				panic(failAt(w.CTEs[j].Pos, sqlerr.FeatureNotSupported,
+					"mutual recursion between WITH items is not implemented"))
 			}
-			if err := visit(j); err != nil {
-				return err
-			}
+			visit(j)
 		}
 		state[i] = 2
 		out = append(out, &w.CTEs[i])
-		return nil
 	}
 	for i := range w.CTEs {
 		if state[i] == 0 {
-			if err := visit(i); err != nil {
-				return nil, err
-			}
+			visit(i)
 		}
 	}
-	return out, nil
+	return out
 }

@@ -12,37 +12,24 @@ import (
 )
 
 // resolveCall binds the arguments and chooses the overload.
-func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type,
-	error) {
+func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type) {
 	pos := int(call.Pos)
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if args, err = inOrder(call, args); err != nil {
-		return nil, nil, nil, at(err, pos)
-	}
+	args := b.exprs(sc, call.Args)
+	args = inOrder(call, args)
 	resolve := builtin.ResolveFunction
 	if call.Variadic {
 		resolve = builtin.ResolveVariadic
 	}
 	fn, targets, err := resolve(call.Name.Name, typesOf(args))
-	if err != nil {
-		return nil, nil, nil, at(qualified(err, call), pos)
-	}
-	if err := notAggregate(call); err != nil {
-		return nil, nil, nil, err
-	}
+	check(at(qualified(err, call), pos))
+	notAggregate(call)
 	for i := range args {
 		if fn.Name == "pg_typeof" {
 			break // it returns the type of a literal before any coercion
 		}
-		if args[i], err = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]),
-			argPos(call, i)); err != nil {
-			return nil, nil, nil, err
-		}
+		args[i] = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]), argPos(call, i))
 	}
-	return fn, args, builtin.ReturnType(fn, targets), nil
+	return fn, args, builtin.ReturnType(fn, targets)
 }
 
 // withoutOutParams drops the arguments that are parameters declared as void, as PostgreSQL does:
@@ -78,21 +65,19 @@ func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
 
 // inOrder sorts the arguments of f(b => 1) into the order of f's parameters, with defaults in the
 // gaps.
-func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
+func inOrder(call *ast.FuncCall, args []expr.Expr) []expr.Expr {
 	if call.ArgNames == nil {
-		return args, nil
+		return args
 	}
 	order, defaults, err := builtin.NamedArguments(call.Name.Name, call.ArgNames, typesOf(args))
-	if err != nil {
-		return nil, err
-	}
+	check(at(err, int(call.Pos)))
 	out := make([]expr.Expr, len(order))
 	for i, k := range order {
 		if out[i] = expr.Expr(defaults[i]); k >= 0 {
 			out[i] = args[k]
 		}
 	}
-	return out, nil
+	return out
 }
 
 // qualified adds the written schema to the message that a function does not exist.
@@ -128,17 +113,13 @@ func (b *binder) newCall(fn *expr.Func, args []expr.Expr, t *types.Type, pos int
 }
 
 // call resolves a function over bound arguments.
-func (b *binder) call(name string, args []expr.Expr, pos int) (expr.Expr, error) {
+func (b *binder) call(name string, args []expr.Expr, pos int) expr.Expr {
 	fn, targets, err := builtin.ResolveFunction(name, typesOf(args))
-	if err != nil {
-		return nil, at(err, pos)
-	}
+	check(at(err, pos))
 	for i := range args {
-		if args[i], err = b.coerce(args[i], targets[i], implicit, pos); err != nil {
-			return nil, err
-		}
+		args[i] = b.coerce(args[i], targets[i], implicit, pos)
 	}
-	return b.newCall(fn, args, builtin.ReturnType(fn, targets), pos), nil
+	return b.newCall(fn, args, builtin.ReturnType(fn, targets), pos)
 }
 
 func isSetReturning(name ast.Name) bool {
@@ -151,34 +132,25 @@ func isSetReturning(name ast.Name) bool {
 }
 
 // binary resolves an operator over bound operands.
-func (b *binder) binary(op string, l, r expr.Expr, pos int) (expr.Expr, error) {
+func (b *binder) binary(op string, l, r expr.Expr, pos int) expr.Expr {
 	fn, targets, err := builtin.ResolveOperator(op, l.Type(), r.Type())
-	if err != nil {
-		return nil, at(err, pos)
-	}
-	if l, err = b.coerce(l, targets[0], implicit, pos); err != nil {
-		return nil, err
-	}
-	if r, err = b.coerce(r, targets[1], implicit, pos); err != nil {
-		return nil, err
-	}
+	check(at(err, pos))
+	l = b.coerce(l, targets[0], implicit, pos)
+	r = b.coerce(r, targets[1], implicit, pos)
 	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{l, r},
-		Pos: pos}, nil
+		Pos: pos}
 }
 
-func (b *binder) distinct(l, r expr.Expr, not bool, pos int) (expr.Expr, error) {
-	eq, err := b.binary("=", l, r, pos)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) distinct(l, r expr.Expr, not bool, pos int) expr.Expr {
+	eq := b.binary("=", l, r, pos)
 	call, ok := eq.(*expr.Call)
 	if !ok || call.T.OID != types.OIDBool {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"IS DISTINCT FROM requires = operator to yield boolean").At(pos)
+		panic(failAt(pos, sqlerr.DatatypeMismatch,
+			"IS DISTINCT FROM requires = operator to yield boolean"))
 	}
 	for i, arg := range call.Args {
 		if c, ok := arg.(*expr.Const); ok && c.Value.Null {
-			return &expr.IsNull{Arg: call.Args[1-i], Not: !not}, nil
+			return &expr.IsNull{Arg: call.Args[1-i], Not: !not}
 		}
 	}
 	var out expr.Expr = &expr.Call{T: types.TBool, Func: distinctFunc(call.Func), Args: call.Args,
@@ -186,7 +158,7 @@ func (b *binder) distinct(l, r expr.Expr, not bool, pos int) (expr.Expr, error) 
 	if not {
 		out = &expr.Not{Arg: out}
 	}
-	return out, nil
+	return out
 }
 
 // distinctFuncs caches the IS DISTINCT FROM of each equality operator.
@@ -223,12 +195,12 @@ var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared
 	"pg_advisory_unlock_all":    true, "pg_cancel_backend": true, "pg_terminate_backend": true}
 
 // notAggregate refuses the syntax of aggregates on other functions.
-func notAggregate(call *ast.FuncCall) error {
+func notAggregate(call *ast.FuncCall) {
 	name, what := call.Name.Name, ""
 	switch {
 	case call.Star:
-		return sqlerr.New(sqlerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate "+
-			"function", name, name).At(int(call.Pos))
+		panic(failAt(call.Pos, sqlerr.WrongObjectType,
+			"%s(*) specified, but %s is not an aggregate function", name, name))
 	case call.Distinct:
 		what = "DISTINCT"
 	case call.WithinGroup:
@@ -238,31 +210,27 @@ func notAggregate(call *ast.FuncCall) error {
 	case call.Filter != nil:
 		what = "FILTER"
 	default:
-		return nil
+		return
 	}
-	return sqlerr.New(sqlerr.WrongObjectType, "%s specified, but %s is not an aggregate function",
-		what, name).At(int(call.Pos))
+	panic(failAt(call.Pos, sqlerr.WrongObjectType,
+		"%s specified, but %s is not an aggregate function", what, name))
 }
 
 // resolveAggregate chooses the overload of an aggregate for its arguments.
-func resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate, []*types.Type,
-	error) {
+func resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate, []*types.Type) {
 	name := call.Name.Name
 	if name == "count" && len(args) == 0 && !call.Star {
-		return nil, nil, sqlerr.New(sqlerr.WrongObjectType,
-			"count(*) must be used to call a parameterless aggregate function").At(int(call.Pos))
+		panic(failAt(call.Pos, sqlerr.WrongObjectType,
+			"count(*) must be used to call a parameterless aggregate function"))
 	}
 	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
-	return fn, targets, at(err, int(call.Pos))
+	check(at(err, int(call.Pos)))
+	return fn, targets
 }
 
 // coerceArgs converts the arguments of a call, in place, to the types of its overload.
-func (b *binder) coerceArgs(call *ast.FuncCall, args []expr.Expr,
-	targets []*types.Type) (err error) {
+func (b *binder) coerceArgs(call *ast.FuncCall, args []expr.Expr, targets []*types.Type) {
 	for i := range args {
-		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
-			return err
-		}
+		args[i] = b.coerce(args[i], targets[i], implicit, argPos(call, i))
 	}
-	return nil
 }

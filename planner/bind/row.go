@@ -13,35 +13,24 @@ func isRow(e ast.Expr) bool {
 }
 
 // row binds ROW(…) as a value. It expands t.* within it.
-func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
+func (b *binder) row(sc *scope, e *ast.Row) expr.Expr {
 	row := &expr.RowExpr{}
 	for _, el := range e.Elements {
-		cols, ok, err := b.star(sc, el)
-		if err != nil {
-			return nil, err
-		}
+		cols, ok := b.star(sc, el)
 		if ok {
 			for i := range cols {
 				row.Elems = append(row.Elems, b.visibleRef(&cols[i], el.At()))
 			}
 			continue
 		}
-		bound, err := b.expr(sc, el)
-		if err != nil {
-			return nil, err
-		}
-		if bound, err = b.resolveUnknown(bound); err != nil {
-			return nil, err
-		}
-		row.Elems = append(row.Elems, bound)
+		row.Elems = append(row.Elems, b.resolveUnknown(b.expr(sc, el)))
 	}
-	return row, nil
+	return row
 }
 
 // rowComparison binds (a, b) op (c, d) to comparisons of the fields: equality of all, inequality of
 // some, or the order of the first pair that differs.
-func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr,
-	error) {
+func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) expr.Expr {
 	if sq, ok := right.(*ast.Subquery); ok && isRow(left) {
 		return b.rowSubquery(sc, op, left.(*ast.Row), sq, pos)
 	}
@@ -51,14 +40,12 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 		return b.mixedComparison(sc, op, left, right, pos)
 	}
 	if len(l.Elements) != len(r.Elements) {
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"unequal number of entries in row expressions").At(pos)
+		panic(failAt(pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
 	}
 	if len(l.Elements) == 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"cannot compare rows of zero length").At(pos)
+		panic(failAt(pos, sqlerr.FeatureNotSupported, "cannot compare rows of zero length"))
 	}
-	field := func(op string, i int) (expr.Expr, error) {
+	field := func(op string, i int) expr.Expr {
 		return b.binaryExpr(sc,
 			&ast.Binary{Pos: ast.Pos(pos), Op: op, Left: l.Elements[i], Right: r.Elements[i]})
 	}
@@ -68,22 +55,11 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 // rowSubquery compares a row with the single row of a subquery. Each column becomes a scalar
 // subquery.
 func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
-	pos int) (expr.Expr, error) {
-	return b.compareFields(len(l.Elements), op, pos, func(op string, i int) (expr.Expr, error) {
-		left, err := b.expr(sc, l.Elements[i])
-		if err != nil {
-			return nil, err
-		}
-		q, err := b.bindSubquery(sc, sq.Query)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case len(q.Cols) > len(l.Elements):
-			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
-		case len(q.Cols) < len(l.Elements):
-			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
-		}
+	pos int) expr.Expr {
+	return b.compareFields(len(l.Elements), op, pos, func(op string, i int) expr.Expr {
+		left := b.expr(sc, l.Elements[i])
+		q := b.bindSubquery(sc, sq.Query)
+		checkWidth(q, len(l.Elements), pos)
 		q.Cols = q.Cols[i : i+1]
 		right := &expr.Subquery{T: b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q,
 			Pos: int(sq.Pos)}
@@ -93,24 +69,20 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 
 // compareFields composes a comparison of rows with n fields from comparisons of their fields.
 func (b *binder) compareFields(n int, op string, pos int,
-	field func(op string, i int) (expr.Expr, error)) (expr.Expr, error) {
+	field func(op string, i int) expr.Expr) expr.Expr {
 	switch op {
 	case "=", "<>":
 		args := make([]expr.Expr, n)
 		for i := range args {
-			cmp, err := field(op, i)
-			if err != nil {
-				return nil, err
-			}
-			args[i] = cmp
+			args[i] = field(op, i)
 		}
-		return connect(args, op == "="), nil
+		return connect(args, op == "=")
 	case "<", "<=", ">", ">=":
 		return b.rowOrder(n, op, field)
 	}
-	return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
-		"could not determine interpretation of row comparison operator %s", op).At(pos),
-		"Row comparison operators must be associated with btree operator families.")
+	panic(failure{sqlerr.New(sqlerr.FeatureNotSupported,
+		"could not determine interpretation of row comparison operator %s", op).At(pos).
+		WithHint("Row comparison operators must be associated with btree operator families.")})
 }
 
 func connect(args []expr.Expr, and bool) expr.Expr {
@@ -125,58 +97,35 @@ func connect(args []expr.Expr, and bool) expr.Expr {
 
 // rowOrder composes a < c OR (a = c AND (b < d OR …)). Only the last pair may be equal, if op
 // allows it.
-func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, error)) (expr.Expr,
-	error) {
-	out, err := field(op, n-1)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) rowOrder(n int, op string, field func(string, int) expr.Expr) expr.Expr {
+	out := field(op, n-1)
 	for i := n - 2; i >= 0; i-- {
-		before, err := field(op[:1], i)
-		if err != nil {
-			return nil, err
-		}
-		same, err := field("=", i)
-		if err != nil {
-			return nil, err
-		}
+		before := field(op[:1], i)
+		same := field("=", i)
 		out = &expr.Or{Args: []expr.Expr{before, &expr.And{Args: []expr.Expr{same, out}}}}
 	}
-	return out, nil
+	return out
 }
 
 // mixedComparison compares ROW(…) with something that is not written as a row.
-func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr,
-	error) {
-	l, err := b.expr(sc, left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.expr(sc, right)
-	if err != nil {
-		return nil, err
-	}
-	return b.binary(op, l, r, pos)
+func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos int) expr.Expr {
+	return b.binary(op, b.expr(sc, left), b.expr(sc, right), pos)
 }
 
 // rowDistinct binds IS DISTINCT FROM of rows: some field is distinct.
-func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
+func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) expr.Expr {
 	l, r := e.Left.(*ast.Row), e.Right.(*ast.Row)
 	if len(l.Elements) != len(r.Elements) {
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"unequal number of entries in row expressions").At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
 	}
 	args := make([]expr.Expr, len(l.Elements))
 	for i := range args {
-		d, err := b.isDistinct(sc,
+		d := b.isDistinct(sc,
 			&ast.IsDistinct{Pos: e.Pos, Left: l.Elements[i], Right: r.Elements[i], Not: e.Not})
-		if err != nil {
-			return nil, err
-		}
 		args[i] = d
 	}
 	if len(args) == 0 {
-		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Not)}, nil
+		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Not)}
 	}
-	return connect(args, e.Not), nil
+	return connect(args, e.Not)
 }

@@ -10,8 +10,7 @@ import (
 
 // rowExpr binds an expression of the catalog over the columns of d, whose first ID is first. d is
 // nil where columns are not allowed.
-func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) (expr.Expr,
-	error) {
+func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) expr.Expr {
 	sc := (*scope)(nil).inner()
 	sc.sel.clause = c
 	if d != nil {
@@ -22,15 +21,12 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 	if c != clauseDefault && c != clauseCheck && c != clauseExecute && c != clauseAsOf {
 		return b.expr(sc, e)
 	}
-	if err := refuseSubquery(e, c); err != nil {
-		return nil, err
+	refuseSubquery(e, c)
+	if ref, ok := e.(*ast.ColumnRef); ok && d == nil {
+		panic(failAt(ref.Pos, sqlerr.FeatureNotSupported, "cannot use column reference in %s",
+			clauseNoun(c)))
 	}
-	bound, err := b.expr(sc, e)
-	if ref, ok := e.(*ast.ColumnRef); ok && d == nil && err != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in %s",
-			clauseNoun(c)).At(int(ref.Pos))
-	}
-	return bound, err
+	return b.expr(sc, e)
 }
 
 func clauseNoun(c clause) string {
@@ -46,29 +42,20 @@ func clauseNoun(c clause) string {
 	return "EXECUTE parameter"
 }
 
-func refuseSubquery(e ast.Expr, c clause) error {
-	var err error
+func refuseSubquery(e ast.Expr, c clause) {
 	r := references{onQuery: func(pos ast.Pos) {
-		if err == nil {
-			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s",
-				clauseNoun(c)).At(int(pos))
-		}
+		panic(failAt(pos, sqlerr.FeatureNotSupported, "cannot use subquery in %s", clauseNoun(c)))
 	}}
 	r.expr(e)
-	return err
 }
 
-// indexCondition binds the predicate of a partial index over columns whose first ID is first.
-func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr,
-	error) {
-	parsed, err := b.env.ParseExpr(text)
-	if err != nil {
-		return nil, err
-	}
+// indexCondition binds the predicate of a partial index over columns whose first ID is first. It
+// returns an error of its own, since a scan can do without the predicate.
+func (b *binder) indexCondition(d *table.Desc, first logical.ColID,
+	text string) (pred []expr.Expr, err error) {
+	defer catch(&err)
+	defer amend(withoutPosition)
+	parsed := must(b.env.ParseExpr(text))
 	alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
-	bound, err := alone.rowExpr(d, first, parsed, clauseCheck)
-	if err != nil {
-		return nil, withoutPosition(err)
-	}
-	return conjuncts(nil, bound), nil
+	return conjuncts(nil, alone.rowExpr(d, first, parsed, clauseCheck)), nil
 }

@@ -13,65 +13,45 @@ import (
 // selectCore binds SELECT … with its ORDER BY. q is the query expression that it belongs to, for
 // its locking clause; nil within set operations.
 func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem,
-	keepUnknown bool, q *ast.Select) (*logical.Query, error) {
+	keepUnknown bool, q *ast.Select) *logical.Query {
 	if core.Into != nil {
-		return nil, sqlerr.Unsupported(int(core.Into.Pos), "SELECT INTO here")
+		panic(unsupported(core.Into.Pos, "SELECT INTO here"))
 	}
 	s := &selecting{b: b, sc: sc, core: core}
 	if q != nil {
 		s.locking = q.Locking
 	}
-	if err := s.bindClauses(orderBy); err != nil {
-		return nil, err
-	}
+	s.bindClauses(orderBy)
 	if !keepUnknown {
-		if err := s.resolveUnknowns(); err != nil {
-			return nil, err
-		}
+		s.resolveUnknowns()
 	}
 	return s.build()
 }
 
 // bindClauses binds all clauses in PostgreSQL's order.
-func (s *selecting) bindClauses(orderBy []ast.OrderItem) (err error) {
+func (s *selecting) bindClauses(orderBy []ast.OrderItem) {
 	sc, core := s.sc, s.core
 	sc.sel.defs = core.Windows
-	if s.node, err = s.b.from(sc, core.From); err != nil {
-		return err
-	}
+	s.node = s.b.from(sc, core.From)
 	sc.sel.clause = clauseTarget
-	if s.targets, err = s.b.targetList(sc, core.Items); err != nil {
-		return err
-	}
-	if s.where, err = s.b.where(sc, core.Where); err != nil {
-		return err
-	}
+	s.targets = s.b.targetList(sc, core.Items)
+	s.where = s.b.where(sc, core.Where)
 	if core.Having != nil {
 		sc.sel.clause = clauseHaving
-		having, err := s.b.condition(sc, core.Having, "HAVING")
-		if err != nil {
-			return err
-		}
+		having := s.b.condition(sc, core.Having, "HAVING")
 		s.having = conjuncts(nil, having)
 	}
 	sc.sel.clause = clauseOrderBy
 	for _, it := range orderBy {
-		t, err := s.sortTarget(it.Expr, clauseOrderBy)
-		if err != nil {
-			return err
-		}
+		t := s.sortTarget(it.Expr, clauseOrderBy)
 		if s.ordered(t) {
 			continue
 		}
 		s.order = append(s.order, orderKey{target: t, item: it})
 	}
-	if err := s.bindGroupBy(); err != nil {
-		return err
-	}
-	if err := s.bindDistinct(); err != nil {
-		return err
-	}
-	return sc.sel.checkDefs()
+	s.bindGroupBy()
+	s.bindDistinct()
+	sc.sel.checkDefs()
 }
 
 func (s *selecting) ordered(t int) bool {
@@ -84,25 +64,19 @@ func (s *selecting) ordered(t int) bool {
 }
 
 // where binds WHERE and returns its conjuncts.
-func (b *binder) where(sc *scope, e ast.Expr) ([]expr.Expr, error) {
+func (b *binder) where(sc *scope, e ast.Expr) []expr.Expr {
 	if e == nil {
-		return nil, nil
+		return nil
 	}
 	sc.sel.clause = clauseWhere
-	cond, err := b.condition(sc, e, "WHERE")
-	if err != nil {
-		return nil, err
-	}
-	return conjuncts(nil, cond), nil
+	return conjuncts(nil, b.condition(sc, e, "WHERE"))
 }
 
 // targetList binds a select list or RETURNING. It expands stars.
-func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error) {
+func (b *binder) targetList(sc *scope, items []ast.SelectItem) []target {
 	targets := make([]target, 0, len(items))
 	for _, it := range items {
-		if cols, ok, err := b.star(sc, it.Expr); err != nil {
-			return nil, err
-		} else if ok {
+		if cols, ok := b.star(sc, it.Expr); ok {
 			pos := it.Expr.At()
 			for i := range cols {
 				targets = append(targets,
@@ -110,21 +84,18 @@ func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error)
 			}
 			continue
 		}
-		e, err := b.expr(sc, it.Expr)
-		if err != nil {
-			return nil, err
-		}
+		e := b.expr(sc, it.Expr)
 		name := it.Alias
 		if name == "" {
 			name = figureName(it.Expr)
 		}
 		targets = append(targets, target{name: name, e: e, src: it.Expr})
 	}
-	return targets, nil
+	return targets
 }
 
 // star expands * and t.*; ok is false for any other expression.
-func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error) {
+func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool) {
 	var qualifier []string
 	var pos ast.Pos
 	switch e := e.(type) {
@@ -133,53 +104,47 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error
 	case *ast.FieldSelect:
 		ref, isRef := e.Operand.(*ast.ColumnRef)
 		if e.Field != "*" {
-			return nil, false, nil
+			return nil, false
 		}
 		if !isRef {
-			return nil, false, sqlerr.Unsupported(int(e.Pos), "expansion of a composite value")
+			panic(unsupported(e.Pos, "expansion of a composite value"))
 		}
 		qualifier, pos = append(append(qualifier, ref.Qualifier...), ref.Name), ref.Pos
 	default:
-		return nil, false, nil
+		return nil, false
 	}
 	if len(qualifier) > 0 {
 		t, hidden := findTable(sc, qualifier)
 		if t == nil {
-			return nil, false, missingTable(sc, qualifier, hidden, pos)
+			panic(failure{missingTable(sc, qualifier, hidden, pos)})
 		}
 		b.noteStar(e, []*fromTable{t}, t.cols)
-		return t.cols, true, nil
+		return t.cols, true
 	}
 	if len(sc.tables) == 0 {
-		return nil, false, sqlerr.New(sqlerr.SyntaxError,
-			"SELECT * with no tables specified is not valid").At(int(pos))
+		panic(failAt(pos, sqlerr.SyntaxError, "SELECT * with no tables specified is not valid"))
 	}
 	b.noteStar(e, sc.tables, sc.cols)
-	return sc.cols, true, nil
+	return sc.cols, true
 }
 
 // sortTarget resolves an item of ORDER BY or DISTINCT ON by the SQL-92 rules first (the name or
 // position of a result column), else as an expression. If the select list does not contain an equal
 // one, that becomes a hidden target.
-func (s *selecting) sortTarget(e ast.Expr, c clause) (int, error) {
+func (s *selecting) sortTarget(e ast.Expr, c clause) int {
 	visible := len(s.targets)
 	for visible > 0 && s.targets[visible-1].junk {
 		visible--
 	}
-	if n, ok, err := ordinal(e, visible, c); ok || err != nil {
-		return n, err
+	if n, ok := ordinal(e, visible, c); ok {
+		return n
 	}
 	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
-		t, err := s.namedTarget(ref, c)
-		if t >= 0 || err != nil {
-			return t, err
+		if t := s.namedTarget(ref, c); t >= 0 {
+			return t
 		}
 	}
-	bound, err := s.b.expr(s.sc, e)
-	if err != nil {
-		return 0, err
-	}
-	return s.addTarget(bound, e), nil
+	return s.addTarget(s.b.expr(s.sc, e), e)
 }
 
 func (s *selecting) addTarget(e expr.Expr, src ast.Expr) int {
@@ -193,33 +158,29 @@ func (s *selecting) addTarget(e expr.Expr, src ast.Expr) int {
 }
 
 // bindDistinct checks DISTINCT and DISTINCT ON against ORDER BY.
-func (s *selecting) bindDistinct() error {
+func (s *selecting) bindDistinct() {
 	core := s.core
 	if core.Distinct && len(core.DistinctOn) == 0 {
 		for _, o := range s.order {
 			if s.targets[o.target].junk {
-				return sqlerr.New(sqlerr.InvalidColumnReference,
-					"for SELECT DISTINCT, ORDER BY expressions must appear in select list").At(
-					exprPos(o.item.Expr))
+				panic(failAt(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
+					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
 			}
 		}
-		return nil
+		return
 	}
 	s.sc.sel.clause = clauseDistinctOn
 	for _, e := range core.DistinctOn {
-		t, err := s.sortTarget(e, clauseDistinctOn)
-		if err != nil {
-			return err
-		}
+		t := s.sortTarget(e, clauseDistinctOn)
 		s.on = append(s.on, t)
 	}
-	return s.matchDistinctOn()
+	s.matchDistinctOn()
 }
 
 // matchDistinctOn requires that the leading ORDER BY items are the DISTINCT ON expressions.
-func (s *selecting) matchDistinctOn() error {
+func (s *selecting) matchDistinctOn() {
 	if len(s.on) == 0 {
-		return nil
+		return
 	}
 	in := func(t int) bool {
 		return slices.Contains(s.on, t)
@@ -230,39 +191,31 @@ func (s *selecting) matchDistinctOn() error {
 		case !in(o.target):
 			skipped = true
 		case skipped:
-			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(
-				exprPos(o.item.Expr))
+			panic(failAt(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
 		}
 	}
 	for i, t := range s.on {
 		if skipped && !s.ordered(t) {
-			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(
-				exprPos(s.core.DistinctOn[i]))
+			panic(failAt(exprPos(s.core.DistinctOn[i]), sqlerr.InvalidColumnReference,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
 		}
 	}
-	return nil
 }
 
 // resolveUnknowns gives literals and parameters without a type the type text.
-func (s *selecting) resolveUnknowns() (err error) {
+func (s *selecting) resolveUnknowns() {
 	for i := range s.targets {
-		if s.targets[i].e, err = s.b.resolveUnknown(s.targets[i].e); err != nil {
-			return err
-		}
+		s.targets[i].e = s.b.resolveUnknown(s.targets[i].e)
 	}
-	return nil
 }
 
 // build assembles the plan: rows, WHERE, groups, HAVING, sets, select list, DISTINCT, order.
-func (s *selecting) build() (*logical.Query, error) {
+func (s *selecting) build() *logical.Query {
 	if len(s.where) > 0 {
 		s.node = &logical.Filter{Child: s.node, Conds: s.where}
 	}
-	if err := s.buildGroups(); err != nil {
-		return nil, err
-	}
+	s.buildGroups()
 	s.postpone()
 	switch {
 	case s.windowsReadSets():
@@ -274,9 +227,7 @@ func (s *selecting) build() (*logical.Query, error) {
 		s.buildWindows()
 		s.buildSets()
 	}
-	if err := s.buildLocking(); err != nil {
-		return nil, err
-	}
+	s.buildLocking()
 	s.project()
 	s.distinctAndSort()
 	s.projectLater()
@@ -287,7 +238,7 @@ func (s *selecting) build() (*logical.Query, error) {
 			q.Cols = append(q.Cols, logical.Output{Name: t.name, ID: t.id})
 		}
 	}
-	return q, nil
+	return q
 }
 
 // project gives every target an ID. A plain column keeps its ID. If all targets are columns, and no

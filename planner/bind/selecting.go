@@ -72,40 +72,34 @@ func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
 
 // ordinal recognises a constant in ORDER BY, GROUP BY or DISTINCT ON. An integer is a position in
 // the select list, counted from 1; any other constant is refused.
-func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
+func ordinal(e ast.Expr, n int, c clause) (index int, ok bool) {
 	lit, isLit := e.(*ast.Literal)
 	if !isLit {
-		return 0, false, nil
+		return 0, false
 	}
 	if lit.Kind != ast.LiteralInt {
-		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
-			c).At(int(lit.Pos))
+		panic(failAt(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
 	}
 	i := 0
 	digits, negative := strings.CutPrefix(lit.Text, "-")
 	for _, d := range digits {
 		if i = i*10 + int(d-'0'); i > 1<<30 {
-			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
-				c).At(int(lit.Pos))
+			panic(failAt(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
 		}
 	}
 	if negative {
 		i = -i
 	}
 	if i < 1 || i > n {
-		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference,
-			"%s position %d is not in select list", c, i).At(int(lit.Pos))
+		panic(failAt(lit.Pos, sqlerr.InvalidColumnReference, "%s position %d is not in select list",
+			c, i))
 	}
-	return i - 1, true, nil
+	return i - 1, true
 }
 
 // condition binds an expression that must be boolean.
-func (b *binder) condition(sc *scope, e ast.Expr, construct string) (expr.Expr, error) {
-	bound, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
-	return b.coerceBool(bound, construct, e)
+func (b *binder) condition(sc *scope, e ast.Expr, construct string) expr.Expr {
+	return b.coerceBool(b.expr(sc, e), construct, e)
 }
 
 // conjuncts splits a condition at its ANDs and appends the parts to dst.
@@ -120,15 +114,15 @@ func conjuncts(dst []expr.Expr, e expr.Expr) []expr.Expr {
 }
 
 // resolveUnknown gives a literal or parameter of unknown type the type text.
-func (b *binder) resolveUnknown(e expr.Expr) (expr.Expr, error) {
+func (b *binder) resolveUnknown(e expr.Expr) expr.Expr {
 	if e.Type().OID != types.OIDUnknown {
-		return e, nil
+		return e
 	}
 	return b.coerce(e, types.TText, implicit, 0)
 }
 
 // namedTarget returns the index of the result column with a name, -1 for none.
-func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
+func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) int {
 	found := -1
 	for i := range s.targets {
 		t := &s.targets[i]
@@ -136,12 +130,11 @@ func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
 			continue
 		}
 		if found >= 0 && !logical.Equal(s.targets[found].e, t.e) {
-			return 0, sqlerr.New(sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c,
-				ref.Name).At(int(ref.Pos))
+			panic(failAt(ref.Pos, sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c, ref.Name))
 		}
 		if found < 0 {
 			found = i
 		}
 	}
-	return found, nil
+	return found
 }

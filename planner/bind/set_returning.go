@@ -29,75 +29,67 @@ func (c *setCall) columnType(col expr.SetColumn) *types.Type {
 }
 
 // tableFunction binds a function of FROM.
-func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) (*setCall, error) {
+func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) *setCall {
 	call = b.withoutOutParams(call)
 	if isSetReturning(call.Name) {
-		fn, args, t, err := b.resolveCall(sc, call)
-		if err != nil {
-			return nil, err
-		}
+		fn, args, t := b.resolveCall(sc, call)
 		if fn.Set != nil {
-			return &setCall{fn: fn, args: args, t: t}, nil
+			return &setCall{fn: fn, args: args, t: t}
 		}
 	}
-	e, err := b.expr(sc, call)
-	if err != nil {
-		return nil, err
-	}
-	if e, err = b.resolveUnknown(e); err != nil {
-		return nil, err
-	}
-	return &setCall{scalar: e, t: e.Type()}, nil
+	e := b.expr(sc, call)
+	e = b.resolveUnknown(e)
+	return &setCall{scalar: e, t: e.Type()}
 }
 
 // setReturning takes a set-returning call out of a select list.
 func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr,
-	t *types.Type) (expr.Expr, error) {
+	t *types.Type) expr.Expr {
 	sel := sc.sel
-	if err := sel.allowsSets(call); err != nil {
-		return nil, err
-	}
+	sel.allowsSets(call)
 	if len(fn.Columns) > 1 {
-		return nil, sqlerr.Unsupported(int(call.Pos),
-			"a function of several columns in a select list")
+		panic(unsupported(call.Pos, "a function of several columns in a select list"))
 	}
 	if len(fn.Columns) == 1 {
 		t = (&setCall{fn: fn, args: args, t: t}).columnType(fn.Columns[0])
 	}
 	for _, have := range sel.sets {
 		if have.Func == fn && logical.EqualAll(have.Args, args) && fn.Volatility != expr.Volatile {
-			return b.ref(have.ID, call.Pos), nil
+			return b.ref(have.ID, call.Pos)
 		}
 	}
 	id := b.newColumn(call.Name.Name, t, sel.level)
 	sel.made.Add(id)
 	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args})
-	return b.ref(id, call.Pos), nil
+	return b.ref(id, call.Pos)
 }
 
 // allowsSets returns an error where a set-returning call is not allowed.
-func (sel *selectState) allowsSets(call *ast.FuncCall) error {
-	refused := func(hint, format string, args ...any) error {
-		err := sqlerr.New(sqlerr.FeatureNotSupported, format, args...).At(int(call.Pos))
-		return withHint(err, hint)
+func (sel *selectState) allowsSets(call *ast.FuncCall) {
+	refused := func(hint, format string, args ...any) {
+		e := sqlerr.New(sqlerr.FeatureNotSupported, format, args...).At(int(call.Pos))
+		panic(failure{e.WithHint("%s", hint)})
 	}
 	const lateral = "You might be able to move the set-returning function into a LATERAL FROM item."
 	switch {
 	case sel.inWindow:
-		return refused(lateral, "window function calls cannot contain set-returning function calls")
+		refused(lateral, "window function calls cannot contain set-returning function calls")
+		return
 	case sel.inAggregate:
-		return refused(lateral,
-			"aggregate function calls cannot contain set-returning function calls")
+		refused(lateral, "aggregate function calls cannot contain set-returning function calls")
+		return
 	case sel.noSets != "":
-		return refused(lateral, "set-returning functions are not allowed in %s", sel.noSets)
+		refused(lateral, "set-returning functions are not allowed in %s", sel.noSets)
+		return
 	case sel.clause == clauseFrom:
-		return refused("", "set-returning functions must appear at top level of FROM")
+		refused("", "set-returning functions must appear at top level of FROM")
+		return
 	}
 	switch sel.clause {
 	case clauseTarget, clauseOrderBy, clauseDistinctOn, clauseGroupBy, clauseWindow:
-		return nil
+		return
 	}
-	return refused("", "set-returning functions are not allowed in %s", sel.clause)
+	refused("", "set-returning functions are not allowed in %s", sel.clause)
 }
 
 // buildSets adds a ProjectSet for the set-returning calls of the select list. A call over the

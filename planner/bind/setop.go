@@ -15,10 +15,8 @@ import (
 // setOp binds UNION, INTERSECT and EXCEPT. Each column has the common type of its operands and the
 // name of the left one. A chain is bound from its left end, without recursion; a chain of UNION ALL
 // becomes one Append.
-func (b *binder) setOp(sc *scope, s *ast.SetOp) (*logical.Query, error) {
-	if err := b.enter(s.Pos); err != nil {
-		return nil, err
-	}
+func (b *binder) setOp(sc *scope, s *ast.SetOp) *logical.Query {
+	b.enter(s.Pos)
 	defer b.leave()
 	chain := []*ast.SetOp{s}
 	for {
@@ -28,35 +26,25 @@ func (b *binder) setOp(sc *scope, s *ast.SetOp) (*logical.Query, error) {
 		}
 		chain = append(chain, inner)
 	}
-	left, err := b.body(sc.sibling(), chain[len(chain)-1].Left, true)
-	if err != nil {
-		return nil, err
-	}
+	left := b.body(sc.sibling(), chain[len(chain)-1].Left, true)
 	for i := len(chain) - 1; i >= 0; i-- {
-		if left, err = b.setOpStep(sc, chain[i], left); err != nil {
-			return nil, err
-		}
+		left = b.setOpStep(sc, chain[i], left)
 	}
-	return left, nil
+	return left
 }
 
 // setOpStep combines a bound left side with the right side of one operator.
-func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) (*logical.Query, error) {
-	right, err := b.body(sc.sibling(), s.Right, true)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) *logical.Query {
+	right := b.body(sc.sibling(), s.Right, true)
 	op := strings.ToUpper(s.Op)
 	if len(left.Cols) != len(right.Cols) {
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"each %s query must have the same number of columns", op).At(bodyPos(s.Right))
+		panic(failAt(bodyPos(s.Right), sqlerr.SyntaxError,
+			"each %s query must have the same number of columns", op))
 	}
 	for i := range left.Cols {
-		if err := b.unifyOutputs(op, left, right, i, s); err != nil {
-			return nil, err
-		}
+		b.unifyOutputs(op, left, right, i, s)
 	}
-	return b.combine(sc, s, left, right), nil
+	return b.combine(sc, s, left, right)
 }
 
 // bodyPos returns the position of the first column of a query body.
@@ -104,7 +92,7 @@ func outputPos(body ast.QueryBody, i int) int {
 	return 0
 }
 
-func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *ast.SetOp) error {
+func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *ast.SetOp) {
 	ts := []*types.Type{b.meta.Cols[left.Cols[i].ID].Type, b.meta.Cols[right.Cols[i].ID].Type}
 	t, offender, err := builtin.CommonTypeFor(op, ts)
 	if err != nil {
@@ -112,12 +100,11 @@ func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *a
 		if offender == 1 {
 			body = s.Right
 		}
-		return at(err, outputPos(body, i))
+		check(at(err, outputPos(body, i)))
+		return
 	}
-	if err := b.coerceOutput(left, i, t, implicit, 0); err != nil {
-		return err
-	}
-	return b.coerceOutput(right, i, t, implicit, 0)
+	b.coerceOutput(left, i, t, implicit, 0)
+	b.coerceOutput(right, i, t, implicit, 0)
 }
 
 func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *logical.Query {

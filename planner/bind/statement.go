@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {
+func (b *binder) statement(stmt ast.Statement, outer *scope) *logical.Query {
 	switch s := stmt.(type) {
 	case *ast.Select:
 		return b.query(s, outer, false)
@@ -17,5 +17,5 @@ func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, er
 	case *ast.Delete:
 		return b.delete(s, outer)
 	}
-	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected statement %T", stmt)
+	panic(failAt(0, sqlerr.InternalError, "planner: unexpected statement %T", stmt))
 }

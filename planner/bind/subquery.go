@@ -10,7 +10,7 @@ import (
 )
 
 // bindSubquery binds a subquery of an expression.
-func (b *binder) bindSubquery(sc *scope, q *ast.Select) (*logical.Query, error) {
+func (b *binder) bindSubquery(sc *scope, q *ast.Select) *logical.Query {
 	b.meta.Subqueries++
 	saved := sc.sel.inAggregate
 	sc.sel.inAggregate = false
@@ -18,14 +18,11 @@ func (b *binder) bindSubquery(sc *scope, q *ast.Select) (*logical.Query, error) 
 	return b.query(q, sc, false)
 }
 
-func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
-	q, err := b.bindSubquery(sc, e.Query)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) exists(sc *scope, e *ast.Exists) expr.Expr {
+	q := b.bindSubquery(sc, e.Query)
 	rows := &logical.Query{Node: anyRow(q.Node)}
 	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos),
-		Class: b.subqueryClass(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}
 }
 
 // subqueryClass returns the class of a subquery. Subqueries of a select list, GROUP BY and ORDER BY
@@ -76,119 +73,95 @@ func anyRow(n logical.Node) logical.Node {
 	}
 }
 
-func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
-	q, err := b.oneColumn(sc, e.Query, e.Pos)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) expr.Expr {
+	q := b.oneColumn(sc, e.Query, e.Pos)
 	t := b.meta.Cols[q.Cols[0].ID].Type
 	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos),
-		Class: b.subqueryClass(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}
 }
 
-func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
-	q, err := b.bindSubquery(sc, ast)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) *logical.Query {
+	q := b.bindSubquery(sc, ast)
 	if len(q.Cols) != 1 {
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"subquery must return only one column").At(int(pos))
+		panic(failAt(pos, sqlerr.SyntaxError, "subquery must return only one column"))
 	}
-	return q, nil
+	return q
 }
 
-func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, error) {
-	q, err := b.oneColumn(sc, e.Query, e.Pos)
-	if err != nil {
-		return nil, err
+// checkWidth refuses a subquery that has not n columns, those of the row it is compared with.
+func checkWidth(q *logical.Query, n, pos int) {
+	switch {
+	case len(q.Cols) > n:
+		panic(failAt(pos, sqlerr.SyntaxError, "subquery has too many columns"))
+	case len(q.Cols) < n:
+		panic(failAt(pos, sqlerr.SyntaxError, "subquery has too few columns"))
 	}
+}
+
+func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) expr.Expr {
+	q := b.oneColumn(sc, e.Query, e.Pos)
 	elem := b.meta.Cols[q.Cols[0].ID].Type
 	t := types.ArrayOf(elem)
 	if t == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
-			typeName(elem)).At(int(e.Pos))
+		panic(failAt(e.Pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(elem)))
 	}
 	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos),
-		Class: b.subqueryClass(sc, e.Query)}, nil
+		Class: b.subqueryClass(sc, e.Query)}
 }
 
 // inSubquery binds IN as = ANY, and NOT IN as its negation.
-func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) (expr.Expr, error) {
-	sq, err := b.anySubquery(sc, &ast.Quantified{Pos: e.Pos, Left: e.Operand, Op: "=",
-		Query: e.Query})
-	if err != nil || !e.Not {
-		return sq, err
+func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) expr.Expr {
+	sq := b.anySubquery(sc, &ast.Quantified{Pos: e.Pos, Left: e.Operand, Op: "=", Query: e.Query})
+	if !e.Not {
+		return sq
 	}
-	return &expr.Not{Arg: sq}, nil
+	return &expr.Not{Arg: sq}
 }
 
 // quantified binds ANY and ALL over a subquery or an array.
-func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
+func (b *binder) quantified(sc *scope, e *ast.Quantified) expr.Expr {
 	if e.Query != nil {
 		return b.anySubquery(sc, e)
 	}
 	pos := int(e.Pos)
-	l, err := b.expr(sc, e.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.expr(sc, e.Array)
-	if err != nil {
-		return nil, err
-	}
+	l := b.expr(sc, e.Left)
+	r := b.expr(sc, e.Array)
 	elem := types.TUnknown
 	if rt := r.Type(); rt.OID != types.OIDUnknown {
 		if elem = rt.Elem; elem == nil {
-			return nil, sqlerr.New(sqlerr.WrongObjectType,
-				"op ANY/ALL (array) requires array on right side").At(pos)
+			panic(failAt(pos, sqlerr.WrongObjectType,
+				"op ANY/ALL (array) requires array on right side"))
 		}
 	}
 	fn, targets, err := builtin.ResolveOperator(e.Op, l.Type(), elem)
-	if err != nil {
-		return nil, at(err, pos)
-	}
+	check(at(err, pos))
 	if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-		return nil, sqlerr.New(sqlerr.WrongObjectType,
-			"op ANY/ALL (array) requires operator to yield boolean").At(pos)
+		panic(failAt(pos, sqlerr.WrongObjectType,
+			"op ANY/ALL (array) requires operator to yield boolean"))
 	}
 	array := types.ArrayOf(targets[1])
 	if array == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
-			typeName(targets[1])).At(pos)
+		panic(failAt(pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(targets[1])))
 	}
-	if l, err = b.coerce(l, targets[0], implicit, pos); err != nil {
-		return nil, err
-	}
-	if r, err = b.coerce(r, array, implicit, pos); err != nil {
-		return nil, err
-	}
-	return &expr.Quantified{Left: l, Array: r, Op: fn, All: e.All, Pos: pos}, nil
+	l = b.coerce(l, targets[0], implicit, pos)
+	r = b.coerce(r, array, implicit, pos)
+	return &expr.Quantified{Left: l, Array: r, Op: fn, All: e.All, Pos: pos}
 }
 
 // anySubquery binds a comparison of a value, or of a row of values, with every row of a subquery.
-func (b *binder) anySubquery(sc *scope, e *ast.Quantified) (expr.Expr, error) {
+func (b *binder) anySubquery(sc *scope, e *ast.Quantified) expr.Expr {
 	op, pos := e.Op, int(e.Pos)
 	lefts := []ast.Expr{e.Left}
 	if row, ok := e.Left.(*ast.Row); ok {
 		lefts = row.Elements
 	}
-	ls, err := b.exprs(sc, lefts)
-	if err != nil {
-		return nil, err
-	}
-	q, err := b.bindSubquery(sc, e.Query)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(q.Cols) > len(ls):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
-	case len(q.Cols) < len(ls):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
-	case len(ls) > 1 && op != "=" && !(op == "<>" && e.All):
-		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a "+
-			"subquery")
+	ls := b.exprs(sc, lefts)
+	q := b.bindSubquery(sc, e.Query)
+	checkWidth(q, len(ls), pos)
+	if len(ls) > 1 && op != "=" && !(op == "<>" && e.All) {
+		panic(unsupported(pos, "comparison "+op+" of a row with the rows of a subquery"))
 	}
 	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
 		Class: b.subqueryClass(sc, e.Query)}
@@ -199,57 +172,44 @@ func (b *binder) anySubquery(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 	if negate { // row <> ALL is NOT (row = ANY)
 		sq.Kind, op = expr.Any, "="
 	}
-	if err := b.compareColumns(sq, q, op); err != nil {
-		return nil, err
-	}
+	b.compareColumns(sq, q, op)
 	if negate {
-		return &expr.Not{Arg: sq}, nil
+		return &expr.Not{Arg: sq}
 	}
-	return sq, nil
+	return sq
 }
 
 // compareColumns resolves the operators that compare sq.Left with the columns of the subquery q,
 // and converts both to the operators' types.
-func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) error {
+func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) {
 	for i, l := range sq.Left {
 		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
-		if err != nil {
-			return at(err, sq.Pos)
-		}
+		check(at(err, sq.Pos))
 		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-			return sqlerr.New(sqlerr.DatatypeMismatch,
+			panic(failAt(sq.Pos, sqlerr.DatatypeMismatch,
 				"row comparison operator must yield type boolean, not type %s",
-				typeName(builtin.ReturnType(fn, targets))).At(sq.Pos)
+				typeName(builtin.ReturnType(fn, targets))))
 		}
-		if sq.Left[i], err = b.coerce(l, targets[0], implicit, sq.Pos); err != nil {
-			return err
-		}
-		if err = b.coerceOutput(q, i, targets[1], implicit, sq.Pos); err != nil {
-			return err
-		}
+		sq.Left[i] = b.coerce(l, targets[0], implicit, sq.Pos)
+		b.coerceOutput(q, i, targets[1], implicit, sq.Pos)
 		sq.Ops = append(sq.Ops, fn)
 	}
-	return nil
 }
 
 // coerceOutput converts result column i of a query to another type: in the select list if it is a
 // literal, else by a projection on top.
-func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion,
-	pos int) error {
+func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion, pos int) {
 	id := q.Cols[i].ID
 	from := b.meta.Cols[id].Type
 	if from.OID == to.OID && (to.Mod == types.NoMod || to.Mod == from.Mod) {
-		return nil
+		return
 	}
 	if from.OID == types.OIDUnknown {
-		if done, err := b.coerceUnknown(q.Node, id, to, how); done || err != nil {
-			return err
+		if done := b.coerceUnknown(q.Node, id, to, how); done {
+			return
 		}
 	}
-	e, err := b.coerce(b.ref(id, 0), to, how, pos)
-	if err != nil {
-		return err
-	}
+	e := b.coerce(b.ref(id, 0), to, how, pos)
 	p, ok := q.Node.(*logical.Project)
 	if !ok || !b.projected(p, q) {
 		p = &logical.Project{Child: q.Node}
@@ -263,7 +223,6 @@ func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coerc
 	out := b.newColumn(q.Cols[i].Name, e.Type(), b.meta.Cols[id].Level)
 	p.Items = append(p.Items, logical.Item{ID: out, Expr: e})
 	q.Cols[i].ID = out
-	return nil
 }
 
 // projected reports whether coerceOutput made a projection: a cast of one of the columns that it
@@ -289,7 +248,7 @@ func hasItem(items []logical.Item, id logical.ColID) bool {
 
 // coerceUnknown converts the literal behind a result column of unknown type.
 func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
-	how coercion) (bool, error) {
+	how coercion) bool {
 	switch n := n.(type) {
 	case *logical.Project:
 		for i := range n.Items {
@@ -299,13 +258,10 @@ func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
 			if c, ok := n.Items[i].Expr.(*expr.Col); ok && c.Index == id {
 				return b.coerceUnknown(n.Child, id, to, how)
 			}
-			e, err := b.coerce(n.Items[i].Expr, to, how, 0)
-			if err != nil {
-				return false, err
-			}
+			e := b.coerce(n.Items[i].Expr, to, how, 0)
 			n.Items[i].Expr = e
 			b.meta.Cols[id].Type = e.Type()
-			return true, nil
+			return true
 		}
 	case *logical.Values:
 		for k, c := range n.Cols {
@@ -313,14 +269,10 @@ func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
 				continue
 			}
 			for _, row := range n.Rows {
-				e, err := b.coerce(row[k], to, how, 0)
-				if err != nil {
-					return false, err
-				}
-				row[k] = e
+				row[k] = b.coerce(row[k], to, how, 0)
 			}
 			b.meta.Cols[id].Type = to
-			return true, nil
+			return true
 		}
 	case *logical.Limit:
 		return b.coerceUnknown(n.Child, id, to, how)
@@ -329,5 +281,5 @@ func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
 	case *logical.Distinct:
 		return b.coerceUnknown(n.Child, id, to, how)
 	}
-	return false, nil
+	return false
 }

@@ -12,25 +12,21 @@ import (
 )
 
 // subscript binds a[i][j], a[low:high], and j['key'] of a jsonb.
-func (b *binder) subscript(sc *scope, e *ast.Subscript) (expr.Expr, error) {
+func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 	base, chain := e.Chain()
-	operand, err := b.expr(sc, base)
-	if err != nil {
-		return nil, err
-	}
+	operand := b.expr(sc, base)
 	t := operand.Type()
 	if len(chain) > arrayDimsMax {
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
+		panic(failAt(0, sqlerr.ProgramLimitExceeded,
 			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain),
-			arrayDimsMax)
+			arrayDimsMax))
 	}
 	if t.OID == types.OIDJSONB {
 		return b.jsonSubscript(sc, operand, chain)
 	}
 	if t.Elem == nil {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"cannot subscript type %s because it does not support subscripting", typeName(t)).At(
-			exprPos(base))
+		panic(failAt(exprPos(base), sqlerr.DatatypeMismatch,
+			"cannot subscript type %s because it does not support subscripting", typeName(t)))
 	}
 	slices.Reverse(chain)
 	if slices.ContainsFunc(chain, func(s *ast.Subscript) bool { return s.Slice }) {
@@ -38,67 +34,48 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) (expr.Expr, error) {
 	}
 	args := []expr.Expr{operand}
 	for i := range chain {
-		arg, err := b.subscriptIndex(sc, chain[i].Index)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, arg)
+		args = append(args, b.subscriptIndex(sc, chain[i].Index))
 	}
-	return &expr.Call{T: t.Elem, Func: elementFunc, Args: args, Pos: int(e.Pos)}, nil
+	return &expr.Call{T: t.Elem, Func: elementFunc, Args: args, Pos: int(e.Pos)}
 }
 
-func (b *binder) subscriptIndex(sc *scope, e ast.Expr) (expr.Expr, error) {
-	arg, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) subscriptIndex(sc *scope, e ast.Expr) expr.Expr {
+	arg := b.expr(sc, e)
 	if !canCast(arg.Type(), types.TInt4, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"array subscript must have type integer").At(exprPos(e))
+		panic(failAt(exprPos(e), sqlerr.DatatypeMismatch, "array subscript must have type integer"))
 	}
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
 
 // jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is a text, which is an
 // index where the value is an array.
-func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr,
-	error) {
+func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) expr.Expr {
 	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
 	for _, s := range slices.Backward(chain) {
 		if s.Slice {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-				"jsonb subscript does not support slices").At(int(s.Pos))
+			panic(failAt(s.Pos, sqlerr.DatatypeMismatch, "jsonb subscript does not support slices"))
 		}
-		key, err := b.jsonKey(sc, s.Index)
-		if err != nil {
-			return nil, err
-		}
-		path.Elems = append(path.Elems, key)
+		path.Elems = append(path.Elems, b.jsonKey(sc, s.Index))
 	}
 	return b.binary("#>", operand, path, int(chain[len(chain)-1].Pos))
 }
 
 // jsonKey binds one subscript of a jsonb, an integer or a text, as a text.
-func (b *binder) jsonKey(sc *scope, e ast.Expr) (expr.Expr, error) {
-	key, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) jsonKey(sc *scope, e ast.Expr) expr.Expr {
+	key := b.expr(sc, e)
 	if t := key.Type(); t.OID != types.OIDUnknown && canCast(t, types.TInt4, implicit) {
-		if key, err = b.coerce(key, types.TInt4, implicit, exprPos(e)); err != nil {
-			return nil, err
-		}
+		key = b.coerce(key, types.TInt4, implicit, exprPos(e))
 	} else if t.OID != types.OIDUnknown && !canCast(t, types.TText, implicit) {
-		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch,
-			"subscript type %s is not supported", typeName(t)).At(exprPos(e)),
-			"jsonb subscript must be coercible to either integer or text.")
+		panic(failure{sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported",
+			typeName(t)).At(exprPos(e)).
+			WithHint("jsonb subscript must be coercible to either integer or text.")})
 	}
 	return b.coerce(key, types.TText, assignment, exprPos(e))
 }
 
 // slice binds a chain of subscripts of which at least one is a slice. The others then mean slices
 // too: [i] is [1:i].
-func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
+func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) expr.Expr {
 	args := []expr.Expr{operand}
 	bounds := make([]bounds, len(chain))
 	for i, s := range chain {
@@ -111,11 +88,7 @@ func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (ex
 			if bound == nil {
 				continue
 			}
-			arg, err := b.subscriptIndex(sc, bound)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, arg)
+			args = append(args, b.subscriptIndex(sc, bound))
 		}
 	}
 	fn := &expr.Func{Name: "[:]", Scalar: sliceOf(bounds), Same: fmt.Sprint(bounds)}
@@ -123,7 +96,7 @@ func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (ex
 	if !t.Nests() { // a vector of pg_catalog
 		t = types.ArrayOf(t.Elem)
 	}
-	return &expr.Call{T: t, Func: fn, Args: args, Pos: int(chain[0].Pos)}, nil
+	return &expr.Call{T: t, Func: fn, Args: args, Pos: int(chain[0].Pos)}
 }
 
 // arrayDimsMax is PostgreSQL's MAXDIM.

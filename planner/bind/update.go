@@ -20,24 +20,16 @@ type updating struct {
 }
 
 // update binds UPDATE: the rows of the table, joined with FROM and filtered, and their new values.
-func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
+func (b *binder) update(s *ast.Update, outer *scope) *logical.Query {
 	if s.CurrentOf != "" {
-		return nil, sqlerr.Unsupported(int(s.Pos), "WHERE CURRENT OF")
+		panic(unsupported(s.Pos, "WHERE CURRENT OF"))
 	}
 	sc := outer.inner()
 	if s.With != nil {
-		if err := b.with(sc, s.With); err != nil {
-			return nil, err
-		}
+		b.with(sc, s.With)
 	}
-	d, err := b.modifiedTable(s.Table, "UPDATE")
-	if err != nil {
-		return nil, err
-	}
-	node, old, err := b.modifiedRows(sc, d, s.Alias, s.From, s.Where)
-	if err != nil {
-		return nil, err
-	}
+	d := b.modifiedTable(s.Table, "UPDATE")
+	node, old := b.modifiedRows(sc, d, s.Alias, s.From, s.Where)
 	up := &logical.Update{Desc: d, Child: node, Old: old, HasRows: len(s.Returning) > 0}
 	up.Row = b.newRow(d, sc.level())
 	q := &logical.Query{Node: up}
@@ -47,70 +39,49 @@ func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 		target.first, target.cols = up.Row, relationColumns(d, up.Row)
 		rs.tables = append([]*fromTable{&target}, sc.tables[1:]...)
 		rs.cols = append(append(rs.cols, target.cols...), sc.cols[len(target.cols):]...)
-		if up.Returning, q.Cols, err = b.returning(rs, s.Returning); err != nil {
-			return nil, err
-		}
+		up.Returning, q.Cols = b.returning(rs, s.Returning)
 	}
 	set := &updating{b: b, sc: sc, d: d, old: old}
 	sc.sel.clause = clauseSet
-	if err := set.set(s.Set); err != nil {
-		return nil, err
-	}
+	set.set(s.Set)
 	up.Set = set.assigns
-	if up.Checks, err = b.checks(d, up.Row); err != nil {
-		return nil, err
-	}
-	return q, changeable(d)
+	up.Checks = b.checks(d, up.Row)
+	changeable(d)
+	return q
 }
 
 // modifiedRows binds the rows that UPDATE and DELETE read: the table, the other tables, and WHERE.
 func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr,
-	where ast.Expr) (logical.Node, logical.ColID, error) {
-	target, err := b.scan(sc, d, alias, nil, 0)
-	if err != nil {
-		return nil, 0, err
-	}
+	where ast.Expr) (logical.Node, logical.ColID) {
+	target := b.scan(sc, d, alias, nil, 0)
 	sc.add(target)
 	node := target.node
 	old := target.tables[0].first
 	if len(from) > 0 {
 		// LATERAL entries of FROM cannot refer to the table itself.
 		fs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel, hidden: target.tables}
-		others, err := b.from(fs, from)
-		if err != nil {
-			return nil, 0, err
-		}
-		if err := checkAliases(sc.tables, fs.tables); err != nil {
-			return nil, 0, err
-		}
+		others := b.from(fs, from)
+		checkAliases(sc.tables, fs.tables)
 		sc.add(&fromItem{tables: fs.tables, cols: fs.cols})
 		node = b.join(opt.Inner, node, others, nil)
 	}
-	conds, err := b.where(sc, where)
-	if err != nil {
-		return nil, 0, err
-	}
+	conds := b.where(sc, where)
 	if len(conds) > 0 {
 		node = &logical.Filter{Child: node, Conds: conds}
 	}
-	return node, old, nil
+	return node, old
 }
 
 // set binds the assignments and recomputes the generated columns.
-func (u *updating) set(list []ast.Assignment) error {
+func (u *updating) set(list []ast.Assignment) {
 	for i := range list {
 		a := &list[i]
-		values, err := u.values(a)
-		if err != nil {
-			return err
-		}
+		values := u.values(a)
 		for k, c := range a.Columns {
-			if err := u.assign(c, values[k]); err != nil {
-				return err
-			}
+			u.assign(c, values[k])
 		}
 	}
-	return u.generated()
+	u.generated()
 }
 
 // assigned is one value of an assignment: src, or bound if it is bound already.
@@ -120,18 +91,15 @@ type assigned struct {
 }
 
 // values splits the right side of (a, b) = (x, y) into its values.
-func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
+func (u *updating) values(a *ast.Assignment) []assigned {
 	if len(a.Columns) == 1 && !a.Multi {
-		return []assigned{{src: a.Value}}, nil
+		return []assigned{{src: a.Value}}
 	}
 	switch v := a.Value.(type) {
 	case *ast.Row:
 		var out []assigned
 		for _, e := range v.Elements {
-			cols, ok, err := u.b.star(u.sc, e)
-			if err != nil {
-				return nil, err
-			}
+			cols, ok := u.b.star(u.sc, e)
 			if !ok {
 				out = append(out, assigned{src: e})
 			}
@@ -140,96 +108,81 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 			}
 		}
 		if len(out) != len(a.Columns) {
-			return nil, sqlerr.New(sqlerr.SyntaxError,
-				"number of columns does not match number of values").At(int(a.Pos))
+			panic(failAt(a.Pos, sqlerr.SyntaxError,
+				"number of columns does not match number of values"))
 		}
-		return out, nil
+		return out
 	case *ast.Subquery:
 		return u.subqueryValues(a, v)
 	}
 	if len(a.Columns) == 1 {
-		return []assigned{{src: a.Value}}, nil
+		return []assigned{{src: a.Value}}
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-		"source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").At(
-		exprPos(a.Value))
+	panic(failAt(exprPos(a.Value), sqlerr.FeatureNotSupported,
+		"source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression"))
 }
 
 // subqueryValues makes one scalar subquery per column of (a, b) = (SELECT x, y …).
-func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) ([]assigned, error) {
+func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) []assigned {
 	out := make([]assigned, len(a.Columns))
 	for i := range out {
-		q, err := u.b.bindSubquery(u.sc, sq.Query)
-		if err != nil {
-			return nil, err
-		}
+		q := u.b.bindSubquery(u.sc, sq.Query)
 		if len(q.Cols) != len(a.Columns) {
-			return nil, sqlerr.New(sqlerr.SyntaxError,
-				"number of columns does not match number of values").At(int(sq.Pos))
+			panic(failAt(sq.Pos, sqlerr.SyntaxError,
+				"number of columns does not match number of values"))
 		}
 		q.Cols = q.Cols[i : i+1]
 		out[i] = assigned{src: sq, bound: &expr.Subquery{T: u.b.meta.Cols[q.Cols[0].ID].Type,
 			Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}}
 	}
-	return out, nil
+	return out
 }
 
-func (u *updating) assign(c ast.Ident, v assigned) error {
+func (u *updating) assign(c ast.Ident, v assigned) {
 	b := u.b
-	i, err := targetColumn(u.d, c)
-	if err != nil {
-		return err
-	}
+	i := targetColumn(u.d, c)
 	for _, o := range u.assigns {
 		if o.Column == i {
-			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
-				c.Name)
+			panic(failAt(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
+				c.Name))
 		}
 	}
 	col := &u.d.Columns[i]
 	if _, isDefault := v.src.(*ast.Default); isDefault {
 		if col.Generated != "" {
-			return nil
+			return
 		}
-		e, err := b.defaultOf(u.d, i)
-		u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: e})
-		return err
+		u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: b.defaultOf(u.d, i)})
+		return
 	}
 	if col.Generated != "" || col.Identity == "always" {
 		e := sqlerr.New(generatedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name)
 		if col.Generated != "" {
-			return e.WithDetail("Column \"%s\" is a generated column.", col.Name)
+			panic(failure{e.WithDetail("Column \"%s\" is a generated column.", col.Name)})
 		}
-		return e.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
-			col.Name)
+		panic(failure{e.WithDetail("Column \"%s\" is an identity column defined as GENERATED "+
+			"ALWAYS.",
+			col.Name)})
 	}
 	e := v.bound
 	if e == nil {
-		if e, err = b.expr(u.sc, v.src); err != nil {
-			return err
-		}
+		e = b.expr(u.sc, v.src)
 	}
-	if e, err = b.assign(e, col, exprPos(v.src)); err != nil {
-		return err
-	}
+	e = b.assign(e, col, exprPos(v.src))
 	u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: e})
-	return nil
 }
 
 // generated recomputes the generated columns over the new row.
-func (u *updating) generated() error {
+func (u *updating) generated() {
 	has := false
 	for i := range u.d.Columns {
 		has = has || u.d.Columns[i].Generated != ""
 	}
 	if !has {
-		return nil
+		return
 	}
 	first := u.b.newRow(u.d, u.sc.level())
-	exprs, err := u.b.generated(u.d, first)
-	if err != nil {
-		return err
-	}
+	exprs := u.b.generated(u.d, first)
 	by := make([]expr.Expr, len(u.d.Columns))
 	for i := range by {
 		by[i] = u.b.ref(u.old+i, 0)
@@ -242,5 +195,4 @@ func (u *updating) generated() error {
 			u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: replaceRow(e, first, by)})
 		}
 	}
-	return nil
 }

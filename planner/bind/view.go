@@ -5,34 +5,20 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table"
 )
 
 // viewRef expands a view: its query is bound with the search path with which the view was created,
 // and cannot refer to the statement around it.
-func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
+func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) *fromItem {
 	if slices.Contains(b.views, d.ID) {
-		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
-			"infinite recursion detected in rules for relation \"%s\"", d.Name)
+		panic(failAt(0, sqlerr.InvalidObjectDefinition,
+			"infinite recursion detected in rules for relation \"%s\"", d.Name))
 	}
-	text, err := b.env.ParseQuery(d.View.Text)
-	if err != nil {
-		return nil, err
-	}
-	saved := b.path
-	b.path = d.View.SearchPath
-	if b.path == nil {
-		b.path = []string{}
-	}
-	b.views = append(b.views, d.ID)
-	outer := &scope{sel: &selectState{level: sc.level()}}
-	q, err := b.query(text, outer, false)
-	b.path, b.views = saved, b.views[:len(b.views)-1]
-	if err != nil {
-		return nil, withoutPosition(err)
-	}
+	q := b.viewQuery(d, sc.level())
 	if len(q.Cols) < len(d.Columns) {
-		return nil, sqlerr.New(sqlerr.InternalError, "view \"%s\" has lost columns", d.Name)
+		panic(failAt(0, sqlerr.InternalError, "view \"%s\" has lost columns", d.Name))
 	}
 	alias := d.Name
 	if ref.Alias != "" {
@@ -40,20 +26,29 @@ func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem
 	}
 	q.Cols = q.Cols[:len(d.Columns)]
 	for i := range d.Columns {
-		if err := b.coerceOutput(q, i, d.Columns[i].Type, explicit, 0); err != nil {
-			return nil, err
-		}
+		b.coerceOutput(q, i, d.Columns[i].Type, explicit, 0)
 		q.Cols[i].Name = d.Columns[i].Name
 	}
-	it, err := b.derived(sc, q, alias, ref.Columns)
-	if err != nil {
-		return nil, err
-	}
+	it := b.derived(sc, q, alias, ref.Columns)
 	t := it.tables[0]
 	t.source = q.Node
 	t.schema, t.aliased = d.Schema, ref.Alias != ""
 	t.desc = d
-	return it, nil
+	return it
+}
+
+func (b *binder) viewQuery(d *table.Desc, level int) *logical.Query {
+	defer amend(withoutPosition)
+	text := must(b.env.ParseQuery(d.View.Text))
+	saved := b.path
+	b.path = d.View.SearchPath
+	if b.path == nil {
+		b.path = []string{}
+	}
+	b.views = append(b.views, d.ID)
+	q := b.query(text, &scope{sel: &selectState{level: level}}, false)
+	b.path, b.views = saved, b.views[:len(b.views)-1]
+	return q
 }
 
 // withoutPosition removes the position from an error, since it refers to the text of a view.
@@ -67,9 +62,9 @@ func withoutPosition(err error) error {
 }
 
 // sequenceRef binds a sequence as a relation with columns last_value, log_cnt and is_called.
-func (b *binder) sequenceRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
+func (b *binder) sequenceRef(sc *scope, ref *ast.TableRef, d *table.Desc) *fromItem {
 	if len(d.Columns) > 0 {
 		return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
 	}
-	return nil, sqlerr.Unsupported(int(ref.Name.Pos), "reading a sequence as a table")
+	panic(unsupported(ref.Name.Pos, "reading a sequence as a table"))
 }

@@ -32,179 +32,141 @@ var windowFunctions = map[string]struct {
 }
 
 // window binds f(…) OVER (…).
-func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+func (b *binder) window(sc *scope, call *ast.FuncCall) expr.Expr {
 	pos := int(call.Pos)
 	sel := sc.sel
 	switch {
 	case sel.inWindow:
-		return nil, sqlerr.New(sqlerr.WindowingError,
-			"window function calls cannot be nested").At(pos)
+		panic(failAt(pos, sqlerr.WindowingError, "window function calls cannot be nested"))
 	case sel.inAggregate:
-		return nil, sqlerr.New(sqlerr.GroupingError,
-			"aggregate function calls cannot contain window function calls").At(pos)
+		panic(failAt(pos, sqlerr.GroupingError,
+			"aggregate function calls cannot contain window function calls"))
 	case sel.clause != clauseTarget && sel.clause != clauseOrderBy &&
 		sel.clause != clauseDistinctOn:
-		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s",
-			sel.clause).At(pos)
+		panic(failAt(pos, sqlerr.WindowingError, "window functions are not allowed in %s",
+			sel.clause))
 	case call.Distinct:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"DISTINCT is not implemented for window functions").At(pos)
+		panic(failAt(pos, sqlerr.FeatureNotSupported,
+			"DISTINCT is not implemented for window functions"))
 	case call.WithinGroup:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"OVER is not supported for ordered-set aggregate %s", call.Name.Name).At(pos)
+		panic(failAt(pos, sqlerr.FeatureNotSupported,
+			"OVER is not supported for ordered-set aggregate %s", call.Name.Name))
 	case len(call.OrderBy) > 0:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"aggregate ORDER BY is not implemented for window functions").At(pos)
+		panic(failAt(pos, sqlerr.FeatureNotSupported,
+			"aggregate ORDER BY is not implemented for window functions"))
 	}
 	sel.inWindow = true
 	defer func() { sel.inWindow = false }()
 	w := windowCall{pos: pos}
-	t, err := b.windowArgs(sc, call, &w)
-	if err != nil {
-		return nil, err
-	}
-	def, err := sel.windowDef(call.Over)
-	if err != nil {
-		return nil, err
-	}
+	t := b.windowArgs(sc, call, &w)
+	def := sel.windowDef(call.Over)
 	saved := sel.clause
 	sel.clause, sel.inWindow = clauseWindow, false
-	err = b.windowSpec(sc, def, &w)
+	b.windowSpec(sc, def, &w)
 	sel.clause = saved
-	if err != nil {
-		return nil, err
-	}
 	for i := range sel.wins {
 		if sameCall(&sel.wins[i], &w) {
-			return b.ref(sel.wins[i].ID, call.Pos), nil
+			return b.ref(sel.wins[i].ID, call.Pos)
 		}
 	}
 	w.ID = b.newColumn(call.Name.Name, t, sel.level)
 	sel.made.Add(w.ID)
 	sel.wins = append(sel.wins, w)
-	return b.ref(w.ID, call.Pos), nil
+	return b.ref(w.ID, call.Pos)
 }
 
 // windowArgs binds the arguments of an aggregate or a window function.
-func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*types.Type, error) {
+func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) *types.Type {
 	pos := int(call.Pos)
 	name := call.Name.Name
-	args, err := b.exprs(sc, call.Args)
-	if err != nil {
-		return nil, err
-	}
+	args := b.exprs(sc, call.Args)
 	if _, ok := windowFunctions[name]; ok {
 		return b.windowFunction(call, w, args)
 	}
 	if len(builtin.Aggregates(name)) == 0 {
-		if _, _, err := builtin.ResolveFunction(name, typesOf(args)); err != nil {
-			return nil, at(err, pos)
-		}
-		return nil, sqlerr.New(sqlerr.WrongObjectType,
-			"OVER specified, but %s is not a window function nor an aggregate function", name).At(
-			pos)
+		_, _, err := builtin.ResolveFunction(name, typesOf(args))
+		check(at(err, pos))
+		panic(failAt(pos, sqlerr.WrongObjectType,
+			"OVER specified, but %s is not a window function nor an aggregate function", name))
 	}
-	fn, targets, err := resolveAggregate(call, args)
-	if err != nil {
-		return nil, err
-	}
+	fn, targets := resolveAggregate(call, args)
 	if fn.WithinGroup {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"OVER is not supported for ordered-set aggregate %s", name).At(pos)
+		panic(failAt(pos, sqlerr.FeatureNotSupported,
+			"OVER is not supported for ordered-set aggregate %s", name))
 	}
-	if err := b.coerceArgs(call, args, targets); err != nil {
-		return nil, err
-	}
+	b.coerceArgs(call, args, targets)
 	if call.Filter != nil {
-		if fn, args, err = b.windowFilter(sc, call, fn, args); err != nil {
-			return nil, err
-		}
+		fn, args = b.windowFilter(sc, call, fn, args)
 	}
 	w.Agg, w.Args, w.Name = fn, args, name
-	return builtin.AggregateType(fn, targets), nil
+	return builtin.AggregateType(fn, targets)
 }
 
 // windowFunction binds a call of a function in windowFunctions and returns its type.
-func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.Expr) (*types.Type,
-	error) {
+func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.Expr) *types.Type {
 	if call.Filter != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"FILTER is not implemented for non-aggregate window functions").At(int(call.Pos))
+		panic(failAt(call.Pos, sqlerr.FeatureNotSupported,
+			"FILTER is not implemented for non-aggregate window functions"))
 	}
-	var err error
 	w.Name = call.Name.Name
-	if w.Args, err = b.windowFunctionArgs(call, args); err != nil {
-		return nil, err
-	}
+	w.Args = b.windowFunctionArgs(call, args)
 	if t := windowFunctions[w.Name].result; t != nil {
-		return t, nil
+		return t
 	}
-	return w.Args[0].Type(), nil
+	return w.Args[0].Type()
 }
 
 // windowFilter binds FILTER (WHERE c) of an aggregate that ignores NULLs: its argument becomes CASE
 // WHEN c THEN arg END, and count(*) a count of such a CASE.
 func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate,
-	args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
-	cond, err := b.filter(sc, call)
-	if err != nil {
-		return nil, nil, err
-	}
+	args []expr.Expr) (*expr.Aggregate, []expr.Expr) {
+	cond := b.filter(sc, call)
 	if len(args) == 0 {
 		one := &expr.Const{T: types.TInt4, Value: types.NewInt(1)}
 		counted, _, err := builtin.ResolveAggregate("count", []*types.Type{types.TInt4})
-		if err != nil {
-			return nil, nil, err
-		}
+		check(err)
 		fn, args = counted, []expr.Expr{one}
 	} else if !fn.Strict {
-		return nil, nil, sqlerr.Unsupported(int(call.Pos), "FILTER with "+call.Name.Name+" OVER")
+		panic(unsupported(call.Pos, "FILTER with "+call.Name.Name+" OVER"))
 	}
 	args[0] = &expr.Case{T: args[0].Type(), Whens: []expr.When{{Cond: cond, Result: args[0]}}}
-	return fn, args, nil
+	return fn, args
 }
 
-func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
+func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) []expr.Expr {
 	name := call.Name.Name
 	def := windowFunctions[name]
 	if len(args) < def.least || len(args) > def.most || call.Star {
-		return nil, undefinedWindowFunction(call, args)
+		panic(failure{undefinedWindowFunction(call, args)})
 	}
-	var err error
 	for i := range args {
 		switch {
 		case name == "ntile" || i == 1:
 			if !canCast(args[i].Type(), types.TInt4, implicit) {
-				return nil, undefinedWindowFunction(call, args)
+				panic(failure{undefinedWindowFunction(call, args)})
 			}
-			args[i], err = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
+			args[i] = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
 		case i == 0 && len(args) < 3 && args[i].Type().OID == types.OIDUnknown:
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-				"could not determine polymorphic type because input has type unknown")
-		}
-		if err != nil {
-			return nil, err
+			panic(failAt(0, sqlerr.DatatypeMismatch,
+				"could not determine polymorphic type because input has type unknown"))
 		}
 	}
 	if len(args) == 3 {
-		return args, b.unifyDefault(call, args)
+		b.unifyDefault(call, args)
 	}
-	return args, nil
+	return args
 }
 
 // unifyDefault converts the first argument of lag or lead and its default, the third, to one type.
-func (b *binder) unifyDefault(call *ast.FuncCall, args []expr.Expr) error {
+func (b *binder) unifyDefault(call *ast.FuncCall, args []expr.Expr) {
 	both := []expr.Expr{args[0], args[2]}
 	t, _, err := builtin.CommonTypeFor("", typesOf(both))
 	if err != nil {
-		return undefinedWindowFunction(call, args)
+		panic(failure{undefinedWindowFunction(call, args)})
 	}
 	for k, i := range []int{0, 2} {
-		if args[i], err = b.coerce(both[k], t, implicit, argPos(call, i)); err != nil {
-			return err
-		}
+		args[i] = b.coerce(both[k], t, implicit, argPos(call, i))
 	}
-	return nil
 }
 
 func undefinedWindowFunction(call *ast.FuncCall, args []expr.Expr) error {
@@ -212,25 +174,21 @@ func undefinedWindowFunction(call *ast.FuncCall, args []expr.Expr) error {
 }
 
 // checkDefs checks the windows of a WINDOW clause, including those that no call refers to.
-func (sel *selectState) checkDefs() error {
+func (sel *selectState) checkDefs() {
 	for i := range sel.defs {
 		w := &sel.defs[i]
 		if slices.ContainsFunc(sel.defs[:i],
 			func(before ast.Window) bool { return before.Name == w.Name }) {
-			return sqlerr.New(sqlerr.WindowingError, "window \"%s\" is already defined",
-				w.Name).At(int(w.Pos))
+			panic(failAt(w.Pos, sqlerr.WindowingError, "window \"%s\" is already defined", w.Name))
 		}
-		if _, err := sel.windowDef(w); err != nil {
-			return err
-		}
+		sel.windowDef(w)
 	}
-	return nil
 }
 
 // windowDef resolves references to named windows: OVER w is the window w, OVER (w …) adds to it.
-func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
+func (sel *selectState) windowDef(w *ast.Window) *ast.Window {
 	if w.Ref == "" {
-		return w, nil
+		return w
 	}
 	var base *ast.Window
 	for i := range sel.defs {
@@ -242,16 +200,10 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 		}
 	}
 	if base == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "window \"%s\" does not exist",
-			w.Ref).At(int(w.Pos))
+		panic(failAt(w.Pos, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Ref))
 	}
-	base, err := sel.windowDef(base)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkOverride(w, base); err != nil {
-		return nil, err
-	}
+	base = sel.windowDef(base)
+	checkOverride(w, base)
 	out := *base
 	if len(w.OrderBy) > 0 {
 		out.OrderBy = w.OrderBy
@@ -259,61 +211,47 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	if w.Frame != nil {
 		out.Frame = w.Frame
 	}
-	return &out, nil
+	return &out
 }
 
 // checkOverride refuses a window that overrides what the window which it refers to has.
-func checkOverride(w, base *ast.Window) error {
+func checkOverride(w, base *ast.Window) {
 	switch {
 	case len(w.PartitionBy) > 0:
-		return sqlerr.New(sqlerr.WindowingError,
-			"cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+		panic(failAt(w.Pos, sqlerr.WindowingError,
+			"cannot override PARTITION BY clause of window \"%s\"", w.Ref))
 	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
-		return sqlerr.New(sqlerr.WindowingError,
-			"cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+		panic(failAt(w.Pos, sqlerr.WindowingError,
+			"cannot override ORDER BY clause of window \"%s\"", w.Ref))
 	case base.Frame != nil && w.Copies:
-		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
+		e := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
 			"frame clause", w.Ref).At(int(w.Pos))
 		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
-			err = err.WithHint("Omit the parentheses in this OVER clause.")
+			e = e.WithHint("Omit the parentheses in this OVER clause.")
 		}
-		return err
+		panic(failure{e})
 	}
-	return nil
 }
 
 // windowSpec binds PARTITION BY, ORDER BY and the frame.
-func (b *binder) windowSpec(sc *scope, def *ast.Window, w *windowCall) error {
+func (b *binder) windowSpec(sc *scope, def *ast.Window, w *windowCall) {
 	for _, e := range def.PartitionBy {
-		bound, err := b.windowExpr(sc, e)
-		if err != nil {
-			return err
-		}
-		w.partition = append(w.partition, bound)
+		w.partition = append(w.partition, b.windowExpr(sc, e))
 	}
 	for _, it := range def.OrderBy {
-		bound, err := b.windowExpr(sc, it.Expr)
-		if err != nil {
-			return err
-		}
-		w.order = append(w.order, sortKey(bound, it))
+		w.order = append(w.order, sortKey(b.windowExpr(sc, it.Expr), it))
 	}
 	w.Frame = opt.Frame{Mode: "range", StartKind: "unbounded preceding", EndKind: "current row"}
-	if def.Frame == nil {
-		return nil
+	if def.Frame != nil {
+		b.frame(sc, def.Frame, w)
 	}
-	return b.frame(sc, def.Frame, w)
 }
 
-func (b *binder) windowExpr(sc *scope, e ast.Expr) (expr.Expr, error) {
-	bound, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
-	return b.resolveUnknown(bound)
+func (b *binder) windowExpr(sc *scope, e ast.Expr) expr.Expr {
+	return b.resolveUnknown(b.expr(sc, e))
 }
 
-func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
+func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) {
 	w.Frame = opt.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind,
 		Exclude: f.Exclude}
 	if f.Exclude == "no others" {
@@ -321,40 +259,29 @@ func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
 	}
 	offset := f.Start != nil || f.End != nil
 	if f.Mode == "range" && offset && len(w.order) != 1 {
-		return sqlerr.New(sqlerr.WindowingError, "RANGE with offset PRECEDING/FOLLOWING requires "+
-			"exactly one ORDER BY column").At(int(f.Pos))
+		panic(failAt(f.Pos, sqlerr.WindowingError,
+			"RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"))
 	}
 	if f.Mode == "groups" && len(w.order) == 0 {
-		return sqlerr.New(sqlerr.WindowingError,
-			"GROUPS mode requires an ORDER BY clause").At(int(f.Pos))
+		panic(failAt(f.Pos, sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause"))
 	}
 	for _, bound := range []struct {
 		src ast.Expr
 		dst *expr.Expr
 	}{{f.Start, &w.Frame.Start}, {f.End, &w.Frame.End}} {
-		if bound.src == nil {
-			continue
+		if bound.src != nil {
+			*bound.dst = b.frameOffset(sc, f, w, bound.src)
 		}
-		e, err := b.frameOffset(sc, f, w, bound.src)
-		if err != nil {
-			return err
-		}
-		*bound.dst = e
 	}
-	return nil
 }
 
 // frameOffset binds n PRECEDING or FOLLOWING: a number of rows or groups, or with RANGE a distance
 // between order keys.
-func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) (expr.Expr,
-	error) {
-	e, err := b.expr(sc, src)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) expr.Expr {
+	e := b.expr(sc, src)
 	if !logical.ColsOf(e).Empty() {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
-			"argument of %s must not contain variables", frameName(f.Mode)).At(exprPos(src))
+		panic(failAt(exprPos(src), sqlerr.InvalidColumnReference,
+			"argument of %s must not contain variables", frameName(f.Mode)))
 	}
 	t := types.TInt8
 	if f.Mode == "range" {
@@ -371,9 +298,9 @@ func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Exp
 		case types.Date, types.Timestamp, types.Time:
 			t = types.TInterval
 		default:
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			panic(failAt(exprPos(src), sqlerr.FeatureNotSupported,
 				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
-				typeName(key)).At(exprPos(src))
+				typeName(key)))
 		}
 	}
 	return b.coerceSpecific(e, t, frameName(f.Mode), src)
