@@ -65,6 +65,7 @@ type Engine struct {
 	opts      Options
 	log       *slog.Logger
 	plans     planCache
+	programs  *lru.Cache[programKey, cachedProgram] // of incremental views
 	templates *template.Cache
 	nextPID   atomic.Int32
 
@@ -107,6 +108,7 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	plans := planCache{lru.New[planKey, cachedPlan](max(1, opts.PlanCacheSize/2))}
 	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: plans,
 		templates:     template.NewCache(opts.PlanCacheSize),
+		programs:      lru.New[programKey, cachedProgram](max(1, opts.PlanCacheSize/2)),
 		notifications: notify.NewQueue()}
 	e.mu.sessions, e.mu.ended = map[int32]*Session{}, make(chan struct{})
 	e.statistics = statistics.New(store, cat, opts.Logger)

@@ -35,6 +35,11 @@ const (
 	KindSequence
 	KindVirtual          // rows made by the server: pg_catalog, information_schema
 	KindMaterializedView // a view whose rows are stored, as REFRESH computed them last
+	// KindState is what an incremental view keeps beside its rows. Only the descriptor of the view
+	// knows the relation: it has no name, and no statement reads it.
+	KindState
+	// KindDelta is a change of a relation, held in memory by the statement that reads it.
+	KindDelta
 )
 
 // Desc is the schema of a relation as the catalog keeps it. A Desc handed out by the catalog is
@@ -187,6 +192,9 @@ type View struct {
 // far it has followed them is its state ([ViewState]).
 type Incremental struct {
 	Uses []Use
+	// States are the relations with the view's groups, in the order in which package
+	// planner/incremental numbers them.
+	States []*Desc `json:"-"` // package catalog encodes them as it encodes d
 }
 
 // Use is a relation whose changes a view follows: a table, or another incremental view.
@@ -210,9 +218,19 @@ type Sequence struct {
 	Called bool
 }
 
-// HasRows reports whether the store keeps rows of the relation: those of a table, or of a
-// materialized view.
-func (d *Desc) HasRows() bool { return d.Kind == KindTable || d.Kind == KindMaterializedView }
+// HasRows reports whether the store keeps rows of the relation: those of a table, of a materialized
+// view, or of what an incremental one keeps beside.
+func (d *Desc) HasRows() bool {
+	return d.Kind == KindTable || d.Kind == KindMaterializedView || d.Kind == KindState
+}
+
+// States returns the relations that an incremental view keeps beside its rows.
+func (d *Desc) States() []*Desc {
+	if d.View == nil || d.View.Incremental == nil {
+		return nil
+	}
+	return d.View.Incremental.States
+}
 
 // IsQuery reports whether the relation stands for its query wherever it is read.
 func (d *Desc) IsQuery() bool { return d.View != nil && d.Kind != KindMaterializedView }
@@ -297,6 +315,10 @@ func (i *Incremental) clone() *Incremental {
 	c.Uses = slices.Clone(i.Uses)
 	for j := range c.Uses {
 		c.Uses[j].Columns = slices.Clone(c.Uses[j].Columns)
+	}
+	c.States = slices.Clone(i.States)
+	for j := range c.States {
+		c.States[j] = c.States[j].Clone()
 	}
 	return &c
 }

@@ -2,8 +2,10 @@ package table
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
 )
 
 // Image appends what the store keeps of a row beside its row key. Rows of a relation whose row key
@@ -52,4 +54,21 @@ func (w *Writer) SameUniqueKeys(a, b []types.Datum) (same bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// Find reads the row that has the row key of a given one, in which NULLs equal NULLs. It fills row
+// with all columns; false when there is none.
+func (w *Writer) Find(ctx context.Context, tx *txn.Txn, key, row []types.Datum) (bool, error) {
+	if w.err != nil {
+		return false, w.err
+	}
+	var err error
+	if w.key, err = w.rows.rowKey(w.key[:0], key); err != nil {
+		return false, err
+	}
+	value, err := tx.Get(ctx, w.key)
+	if err != nil || value == nil {
+		return false, err
+	}
+	return true, wholeDecoder(w.rows).row(w.key[len(w.rows.prefix):], value, row)
 }

@@ -63,6 +63,11 @@ func (d *Desc) Prepare() error {
 		return err
 	}
 	d.prepared = p
+	for _, s := range d.States() {
+		if err := s.Prepare(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

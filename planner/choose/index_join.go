@@ -103,7 +103,7 @@ func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr
 	}
 	c.noteAlias(s.Out, alias)
 	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s),
-		Filter: c.conj(conds, s.Out)}
+		Filter: c.conj(conds, s.Out), Before: s.Before}
 	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
 	scan.Base = c.base(s.Out, 1, opt.Lookup)
 	return scan

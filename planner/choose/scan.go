@@ -31,8 +31,11 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, req required) subplan
 		alias = s.Alias
 	}
 	c.noteAlias(s.Out, alias)
-	if s.Desc.Kind == table.KindVirtual || s.Desc.Kind == table.KindSequence {
+	switch s.Desc.Kind {
+	case table.KindVirtual, table.KindSequence:
 		return c.virtualScan(s, conds)
+	case table.KindDelta:
+		return c.deltaScan(s, conds)
 	}
 	best := c.bestPath(s, conds, req)
 	if c.err != nil {
@@ -52,7 +55,7 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, req required) subplan
 		Out:      c.ordinals(s), Ranges: best.ranges, Reverse: best.reverse,
 		Ordered: best.ordered &&
 			len(req.order) > 0,
-		Point: best.point, Filter: c.conj(rest, s.Out)}
+		Point: best.point, Filter: c.conj(rest, s.Out), Before: s.Before}
 	if req.limit > 0 && rest == nil && (len(req.order) == 0 || best.ordered) {
 		out.Limit = int64(req.limit)
 	}
@@ -75,6 +78,14 @@ func (c *chooser) virtualScan(s *logical.Scan, conds []expr.Expr) subplan {
 	rows := c.est.TableRows(s.Desc)
 	v.Base = c.base(s.Out, rows*c.est.Conds(conds), rows)
 	return subplan{node: v, cols: s.Out}
+}
+
+func (c *chooser) deltaScan(s *logical.Scan, conds []expr.Expr) subplan {
+	d := &physical.DeltaScan{Table: s.Desc, Alias: s.Alias, Out: c.ordinals(s),
+		Filter: c.conj(conds, s.Out)}
+	rows := c.est.TableRows(s.Desc)
+	d.Base = c.base(s.Out, rows*c.est.Conds(conds), opt.Values(rows))
+	return subplan{node: d, cols: s.Out}
 }
 
 // bestPath returns the cheapest of the paths by the row key and by each index.

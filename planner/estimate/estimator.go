@@ -47,6 +47,7 @@ func (e *Estimator) Known() bool { return e != nil }
 const (
 	tableRows      = 1000
 	virtualRows    = 200
+	deltaRows      = 2
 	groupsGuess    = 200
 	equalSelective = 0.005
 	rangeSelective = 0.33
@@ -67,6 +68,8 @@ func (e *Estimator) TableRows(d *table.Desc) float64 {
 	switch d.Kind {
 	case table.KindVirtual:
 		return virtualRows
+	case table.KindDelta:
+		return deltaRows
 	case table.KindSequence:
 		return 1
 	}

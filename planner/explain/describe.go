@@ -31,6 +31,8 @@ func nodeOf(n physical.Node) *node {
 		return scanNode(n)
 	case *physical.VirtualScan:
 		return relationNode("Seq Scan", "Seq Scan", n.Table.Name, n.Alias).filter(n.Filter)
+	case *physical.DeltaScan:
+		return relationNode("Delta Scan", "Delta Scan", n.Table.Name, n.Alias).filter(n.Filter)
 	case *physical.Values:
 		if len(n.Rows) <= 1 {
 			return namedNode("Result")

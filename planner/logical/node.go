@@ -23,6 +23,8 @@ type Scan struct {
 	// Partial has the predicate of each partial index. An index that is missing here cannot be
 	// used.
 	Partial map[table.IndexID][]expr.Expr
+	// Before reads the relation as it was before the delta that the statement applies.
+	Before bool
 }
 
 // Values makes rows from expressions that read no columns.

@@ -30,6 +30,8 @@ type Scan struct {
 	Limit int64
 	// Point is set when every range is an equality over a whole unique key: at most one row each.
 	Point bool
+	// Before reads the relation as it was before the delta that the statement applies.
+	Before bool
 }
 
 // Range is a range of an index: rows whose first key columns equal Eq, and whose next key column is
@@ -46,6 +48,16 @@ type Range struct {
 
 // VirtualScan reads a table that the server computes (pg_catalog, information_schema).
 type VirtualScan struct {
+	Base
+	Table  *table.Desc
+	Alias  string
+	Out    []int
+	Filter expr.Expr
+}
+
+// DeltaScan reads the change of a relation that the statement applies. Table describes its rows:
+// the visible columns of the relation, then the weight.
+type DeltaScan struct {
 	Base
 	Table  *table.Desc
 	Alias  string
@@ -80,6 +92,7 @@ type CTEScan struct {
 
 func (*Scan) Children() []Node        { return nil }
 func (*VirtualScan) Children() []Node { return nil }
+func (*DeltaScan) Children() []Node   { return nil }
 func (*Values) Children() []Node      { return nil }
 func (*FuncScan) Children() []Node    { return nil }
 func (*CTEScan) Children() []Node     { return nil }

@@ -20,6 +20,8 @@ func EachExpr(n Node, fn func(expr.Expr)) {
 		each(fn, n.Filter)
 	case *VirtualScan:
 		each(fn, n.Filter)
+	case *DeltaScan:
+		each(fn, n.Filter)
 	case *Values:
 		for _, row := range n.Rows {
 			each(fn, row...)

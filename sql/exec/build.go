@@ -32,6 +32,8 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 		return r.buildFixedRow(n)
 	case *physical.VirtualScan:
 		return r.buildVirtualScan(n)
+	case *physical.DeltaScan:
+		return r.buildDeltaScan(n)
 	case *physical.Values:
 		return r.buildValues(n)
 	case *physical.FuncScan:

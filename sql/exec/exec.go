@@ -42,6 +42,10 @@ type Env struct {
 	RowHook table.RowHook
 	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64
+	// Deltas are the changes that DeltaScan reads, by relation. Before are the transactions that
+	// scans of the relations as they were before these changes read.
+	Deltas map[table.ID]*Delta
+	Before Before
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
 }

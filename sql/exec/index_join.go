@@ -107,8 +107,8 @@ func (j *indexJoin) candidates(ctx context.Context) error {
 		return nil
 	}
 	j.which = j.which[:0]
-	err := table.Lookup(ctx, j.run.env.Tx, j.inner.Table, j.index, j.inner.Out, j.rows, j.found,
-		&j.which)
+	err := table.Lookup(ctx, j.run.reads(j.inner), j.inner.Table, j.index, j.inner.Out, j.rows,
+		j.found, &j.which)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 	if p.row == nil {
 		p.allocate()
 	}
-	found, err := table.GetRow(ctx, p.run.env.Tx, n.Table, key, p.read, p.row)
+	found, err := table.GetRow(ctx, p.run.reads(n), n.Table, key, p.read, p.row)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (s *scan) points(ctx context.Context, ranges []table.Range) (*types.Batch, 
 	}
 	var which []int32
 	n := s.node
-	if err := table.Lookup(ctx, s.run.env.Tx, n.Table, s.index, n.Out, keys, s.batch,
+	if err := table.Lookup(ctx, s.run.reads(n), n.Table, s.index, n.Out, keys, s.batch,
 		&which); err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	if n := s.node.Limit; n > 0 && n < types.BatchSize && s.filter.prog == nil {
 		rows = int(n)
 	}
-	s.scanner, err = table.OpenScan(ctx, s.run.env.Tx, table.ScanSpec{
+	s.scanner, err = table.OpenScan(ctx, s.run.reads(s.node), table.ScanSpec{
 		Desc: s.node.Table, Index: s.index, Out: s.node.Out,
 		Spans: spans, Reverse: s.node.Reverse, BatchRows: rows,
 	})

@@ -135,6 +135,9 @@ func (ch *checker) catalog(ctx context.Context) error {
 			name := db.Name + "." + d.Schema + "." + d.Name
 			ch.names[d.ID], ch.descs[d.ID] = name, d
 			ch.order = append(ch.order, d)
+			for i, s := range d.States() {
+				ch.names[s.ID] = fmt.Sprintf("%s, state %d", name, i+1)
+			}
 			if err := ch.relation(ctx, name, d); err != nil {
 				return err
 			}
@@ -323,6 +326,9 @@ func (ch *checker) strays(ctx context.Context) error {
 	for _, d := range ch.order {
 		if d.HasRows() {
 			byStorage[d.Storage()] = d
+		}
+		for _, s := range d.States() {
+			byStorage[s.Storage()] = s
 		}
 	}
 	span := table.PrefixSpan([]byte{table.PrefixTable})

@@ -46,6 +46,10 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 			if d.HasRows() {
 				ds.tables[d.Storage()] = d
 			}
+			for i, s := range d.States() {
+				ds.names[s.ID] = fmt.Sprintf("%s, state %d", name, i+1)
+				ds.tables[s.Storage()] = s
+			}
 			for i := range d.Observers {
 				ds.observers[d.Observers[i].ID] = d.Observers[i].Title()
 			}

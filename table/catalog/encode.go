@@ -18,6 +18,7 @@ const descFormat = 1
 type wireDesc struct {
 	table.Desc
 	Columns []wireColumn
+	States  []wireDesc `json:",omitempty"` // of an incremental view
 }
 
 type wireColumn struct {
@@ -30,11 +31,19 @@ type wireType struct {
 	Mod int32
 }
 
-func encodeDesc(d *table.Desc) ([]byte, error) {
+func wireOf(d *table.Desc) wireDesc {
 	w := wireDesc{Desc: *d, Columns: make([]wireColumn, len(d.Columns))}
 	for i, c := range d.Columns {
 		w.Columns[i] = wireColumn{Column: c, Type: wireType{OID: c.Type.OID, Mod: c.Type.Mod}}
 	}
+	for _, s := range d.States() {
+		w.States = append(w.States, wireOf(s))
+	}
+	return w
+}
+
+func encodeDesc(d *table.Desc) ([]byte, error) {
+	w := wireOf(d)
 	js, err := json.Marshal(&w)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: relation %q: %w", d.Name, err)
@@ -76,6 +85,21 @@ func parseDesc(b []byte) (*table.Desc, error) {
 	if err := json.Unmarshal(js, &w); err != nil {
 		return nil, fmt.Errorf("catalog: descriptor: %w: %w", kv.ErrCorruption, err)
 	}
+	d, err := w.desc()
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.ForeignKeys {
+		// of a store from before they were numbered: far above all numbers
+		if fk := &d.ForeignKeys[i]; fk.OID == 0 {
+			fk.OID = 1<<31 + d.ID<<8 + table.ID(i)
+		}
+	}
+	return d, nil
+}
+
+// desc returns the descriptor that was encoded.
+func (w *wireDesc) desc() (*table.Desc, error) {
 	d := &w.Desc
 	d.Columns = make([]table.Column, len(w.Columns))
 	for i, c := range w.Columns {
@@ -87,11 +111,12 @@ func parseDesc(b []byte) (*table.Desc, error) {
 		d.Columns[i] = c.Column
 		d.Columns[i].Type = t.Apply(c.Type.Mod)
 	}
-	for i := range d.ForeignKeys {
-		// of a store from before they were numbered: far above all numbers
-		if fk := &d.ForeignKeys[i]; fk.OID == 0 {
-			fk.OID = 1<<31 + d.ID<<8 + table.ID(i)
+	for i := range w.States {
+		s, err := w.States[i].desc()
+		if err != nil {
+			return nil, err
 		}
+		d.View.Incremental.States = append(d.View.Incremental.States, s)
 	}
 	return d, nil
 }

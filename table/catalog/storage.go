@@ -13,8 +13,8 @@ import (
 // and with it the old rows; those that write by it are excluded by catalog I4, so that no row is
 // lost in a span that was dropped.
 
-// Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet.
-// The old place is dropped by UpdateRelation. It is 0A000 for a table with observers. Requires: d
+// Relocate gives the rows of a table, the entries of its indexes, and what an incremental view
+// keeps beside its rows, a place where nothing is yet. The old place is dropped by UpdateRelation. It is 0A000 for a table with observers. Requires: d
 // is a clone, and has no rows but those to be written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 	if err := RefuseObserved(d, "rewrite", ""); err != nil {
@@ -29,6 +29,12 @@ func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 		if err := v.RelocateIndex(ctx, &d.Indexes[i]); err != nil {
 			return err
 		}
+	}
+	for _, s := range d.States() {
+		if id, err = v.NewID(ctx); err != nil {
+			return err
+		}
+		s.StorageID = table.StorageID(id)
 	}
 	return nil
 }
@@ -54,6 +60,11 @@ func (v *View) Truncate(ctx context.Context, old *table.Desc) error {
 func (v *View) dropStorage(d *table.Desc) error {
 	if d.StorageID != 0 {
 		if err := v.remove(storageKey(d.StorageID)); err != nil {
+			return err
+		}
+	}
+	for _, s := range d.States() {
+		if err := v.tx.DropSpan(s.Span()); err != nil {
 			return err
 		}
 	}

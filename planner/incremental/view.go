@@ -1,0 +1,192 @@
+package incremental
+
+import (
+	"context"
+	"slices"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// View is the analysed query of an incremental view.
+type View struct {
+	meta   *logical.Meta
+	root   logical.Node // over tables, views and states
+	cols   []logical.ColID
+	stages []*stage
+	uses   []Use
+}
+
+// Use is a relation that a view reads, a table or another incremental view, with the columns whose
+// changes matter to it, in order. It may use none: then only new rows and those that go matter.
+type Use struct {
+	Table   *table.Desc
+	Columns []table.ColumnID
+}
+
+// stage is a GROUP BY or DISTINCT.
+type stage struct {
+	child logical.Node
+	keys  []logical.Item
+	aggs  []logical.AggItem
+	state *table.Desc // a template until Compile finds the view's own
+}
+
+// Analyze binds the query of a view. What cannot be maintained is refused with the reason and, where
+// the query says it, its position: 0A000.
+func Analyze(ctx context.Context, env *opt.Env, query *ast.Select) (*View, error) {
+	if err := checkSyntax(query); err != nil {
+		return nil, err
+	}
+	bound, err := bind.Statement(ctx, env, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	if bound.NoCache {
+		return nil, refused(0, "a value that depends on when the view is created")
+	}
+	v := &View{meta: bound.Meta}
+	if err := checkPlan(bound.Meta, bound.Query.Node, query); err != nil {
+		return nil, err
+	}
+	n := &normalizer{view: v, copier: newCopier(v.meta)}
+	if v.root, err = n.node(bound.Query.Node); err != nil {
+		return nil, err
+	}
+	v.cols = n.columns(bound.Query.IDs())
+	v.meta.CTEs = nil
+	v.meta.Joins++ // those that Compile makes
+	v.findUses()
+	return v, nil
+}
+
+// Uses returns the tables and incremental views that the query reads, each once.
+func (v *View) Uses() []Use { return v.uses }
+
+// findUses lists the columns that the query refers to anywhere.
+func (v *View) findUses() {
+	var used logical.ColSet
+	used.AddAll(v.cols)
+	roots := []logical.Node{v.root}
+	for _, st := range v.stages {
+		roots = append(roots, st.child)
+		for _, k := range st.keys {
+			logical.ExprCols(k.Expr, &used)
+		}
+		for i := range st.aggs {
+			aggCols(&st.aggs[i].Agg, &used)
+		}
+	}
+	for _, n := range roots {
+		eachNode(n, func(n logical.Node) { referred(n, &used) })
+	}
+	for _, n := range roots {
+		eachNode(n, func(n logical.Node) {
+			if s, ok := n.(*logical.Scan); ok && s.Desc.Kind != table.KindState {
+				v.use(s, used)
+			}
+		})
+	}
+}
+
+// use adds the columns of a scan that are used.
+func (v *View) use(s *logical.Scan, used logical.ColSet) {
+	i := slices.IndexFunc(v.uses, func(u Use) bool { return u.Table.ID == s.Desc.ID })
+	if i < 0 {
+		i = len(v.uses)
+		v.uses = append(v.uses, Use{Table: s.Desc})
+	}
+	u := &v.uses[i]
+	for o := range s.Desc.Columns {
+		c := &s.Desc.Columns[o]
+		if used.Has(s.First+o) && !slices.Contains(u.Columns, c.ID) {
+			u.Columns = append(u.Columns, c.ID)
+		}
+	}
+	slices.Sort(u.Columns)
+}
+
+// Names of the hidden columns of a view's relation and of its states.
+const (
+	imageColumn   = "image"
+	ordinalColumn = "ordinal"
+	stateColumn   = "state"
+	oneColumn     = "one"
+)
+
+// Describe completes the descriptor of a new view, which has its visible columns and no row key: its
+// rows are a multiset, whose key is a hash of the row's image and a number among equal rows. newID
+// draws the IDs of the state relations.
+func (v *View) Describe(d *table.Desc, newID func() (table.ID, error)) error {
+	key := []table.Column{
+		{Name: imageColumn, Type: types.TUUID, NotNull: true, Hidden: true},
+		{Name: ordinalColumn, Type: types.TInt8, NotNull: true, Hidden: true},
+	}
+	for _, c := range key {
+		c.ID = d.NextColumnID
+		d.NextColumnID++
+		d.Columns = append(d.Columns, c)
+		d.RowKey = append(d.RowKey, table.IndexColumn{ColumnID: c.ID})
+	}
+	if d.View.Incremental == nil {
+		d.View.Incremental = &table.Incremental{}
+	}
+	for _, st := range v.stages {
+		id, err := newID()
+		if err != nil {
+			return err
+		}
+		s := st.state.Clone()
+		s.ID, s.DatabaseID, s.SchemaID, s.Schema = id, d.DatabaseID, d.SchemaID, d.Schema
+		s.Name = d.Name
+		d.View.Incremental.States = append(d.View.Incremental.States, s)
+	}
+	return nil
+}
+
+// stateDesc is the descriptor of a stage's state relation, without an ID. Its visible columns are
+// the keys and the results of the aggregates. The keys are the row key too, so that a join on them
+// looks groups up.
+func (v *View) stateDesc(st *stage) *table.Desc {
+	d := &table.Desc{Kind: table.KindState, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
+	add := func(c table.Column) table.ColumnID {
+		c.ID = d.NextColumnID
+		d.NextColumnID++
+		d.Columns = append(d.Columns, c)
+		return c.ID
+	}
+	for _, k := range st.keys {
+		c := &v.meta.Cols[k.ID]
+		d.RowKey = append(d.RowKey,
+			table.IndexColumn{ColumnID: add(table.Column{Name: c.Name, Type: c.Type})})
+	}
+	for _, a := range st.aggs {
+		c := &v.meta.Cols[a.ID]
+		add(table.Column{Name: c.Name, Type: c.Type})
+	}
+	if len(st.keys) == 0 {
+		one := table.Column{Name: oneColumn, Type: types.TInt4, NotNull: true, Hidden: true}
+		d.RowKey = []table.IndexColumn{{ColumnID: add(one)}}
+	}
+	add(table.Column{Name: stateColumn, Type: types.TBytea, NotNull: true, Hidden: true})
+	return d
+}
+
+// eachNode calls fn for each node of a tree.
+func eachNode(n logical.Node, fn func(logical.Node)) {
+	fn(n)
+	logical.EachInput(n, func(in *logical.Node) { eachNode(*in, fn) })
+}
+
+// refused is the error for a view that cannot be maintained because of what its query has.
+func refused(pos int, format string, args ...any) error {
+	err := sqlerr.New(sqlerr.FeatureNotSupported, "an incremental materialized view cannot have "+
+		format, args...)
+	return err.WithHint("Without the option \"incremental\" the view is computed by REFRESH " +
+		"MATERIALIZED VIEW.").At(pos)
+}

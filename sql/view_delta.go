@@ -1,0 +1,199 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/incremental"
+	"github.com/minidb/minidb/sql/advance"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// viewError is the error of an advance whose view's query fails: it cannot be computed for the rows
+// as they are now. Any other error of an advance says nothing of the view.
+type viewError struct {
+	cause *sqlerr.Error
+	// relation and row are the changed row for which the query fails, if a single one does.
+	relation, row string
+}
+
+func (e *viewError) Error() string { return e.cause.Error() }
+
+func (e *viewError) Unwrap() error { return e.cause }
+
+// asViewError returns an error of the view's query as *viewError, and any other error unchanged.
+func asViewError(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || len(e.Code) < 2 {
+		return err
+	}
+	switch e.Code[:2] {
+	case "21", "22", "23", "54": // of values and limits, and of unique indexes of the view
+		return &viewError{cause: e}
+	}
+	return err
+}
+
+// advanceView applies the deltas of the relations below an incremental view, by their IDs, and
+// returns the delta of the view itself. It writes through the session's transaction, which must see
+// the relations as they are after. An error undoes what it wrote: *viewError if the query fails.
+//
+// A join may evaluate an expression for a row that was there before and one that is there after, but
+// never together. So a *viewError does not prove that the query fails: rebuildView does.
+func (s *planRunner) advanceView(ctx context.Context, view *table.Desc,
+	in map[table.ID]*exec.Delta, before exec.Before) (*exec.Delta, error) {
+	p, err := s.viewProgram(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	sp := s.tx.tx.Savepoint()
+	out, err := s.applyDeltas(ctx, p, view, in, before)
+	if err == nil {
+		return out, nil
+	}
+	s.tx.tx.UndoTo(sp)
+	err = asViewError(err)
+	var failed *viewError
+	if errors.As(err, &failed) {
+		s.findRow(ctx, p, view, in, before, failed)
+	}
+	return nil, err
+}
+
+func (s *planRunner) applyDeltas(ctx context.Context, p *incremental.Program, view *table.Desc,
+	in map[table.ID]*exec.Delta, before exec.Before) (*exec.Delta, error) {
+	env := s.execEnv(ctx, false)
+	env.Deltas, env.Before = in, before
+	return advance.Advance(ctx, env, p, view)
+}
+
+// rebuildView computes an incremental view from what the session's transaction sees. Its relation
+// and its states must be empty. The error is *viewError if the query fails.
+func (s *planRunner) rebuildView(ctx context.Context, view *table.Desc) error {
+	p, err := s.viewProgram(ctx, view)
+	if err != nil {
+		return err
+	}
+	return asViewError(advance.Fill(ctx, s.execEnv(ctx, false), p, view))
+}
+
+// findRowMost bounds the changed rows that are tried one by one.
+const findRowMost = 1000
+
+// findRow finds the changed row with which alone the query fails, to name it.
+func (s *planRunner) findRow(ctx context.Context, p *incremental.Program, view *table.Desc,
+	in map[table.ID]*exec.Delta, before exec.Before, failed *viewError) {
+	tried := 0
+	for id, delta := range in {
+		if delta.Empty() {
+			continue
+		}
+		for i, row := range delta.Rows {
+			if tried++; tried > findRowMost || ctx.Err() != nil {
+				return
+			}
+			one := map[table.ID]*exec.Delta{id: {}}
+			one[id].Add(row, delta.Weights[i])
+			sp := s.tx.tx.Savepoint()
+			_, err := s.applyDeltas(ctx, p, view, one, before)
+			s.tx.tx.UndoTo(sp)
+			var e *sqlerr.Error
+			if !errors.As(err, &e) || e.Code != failed.cause.Code {
+				continue
+			}
+			if d, err := s.tx.view.RelationByID(ctx, id); err == nil && d != nil {
+				failed.relation, failed.row = d.Name, table.FormatRow(d, row)
+			}
+			return
+		}
+	}
+}
+
+// programKey is what a program depends on beside the catalog and the statistics.
+type programKey struct {
+	view     table.ID
+	settings string
+}
+
+// cachedProgram is good for one version of the catalog while the statistics of its tables stay.
+type cachedProgram struct {
+	version uint64
+	epoch   uint64 // of the statistics
+	program *incremental.Program
+}
+
+// viewProgram returns the program of an incremental view, with the relations that it reads and the
+// view locked.
+func (s *planRunner) viewProgram(ctx context.Context, view *table.Desc) (*incremental.Program,
+	error) {
+	p, err := s.cachedViewProgram(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	again, err := s.lockTables(ctx, p.Tables)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.lockTable(ctx, view.ID, rowlock.RowExclusive, false)
+	if err != nil {
+		return nil, err
+	}
+	if again || out == rowlock.Waited {
+		if changed, err := s.recheckSchema(ctx); err != nil {
+			return nil, err
+		} else if changed {
+			return nil, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access: the "+
+				"schema of what view \"%s\" reads has changed", view.Name)
+		}
+	}
+	return p, nil
+}
+
+func (s *planRunner) cachedViewProgram(ctx context.Context,
+	view *table.Desc) (*incremental.Program, error) {
+	version, own, err := s.tx.view.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
+	key := programKey{view: view.ID, settings: s.settings.Derived().PlanKey}
+	epoch := s.engine.statistics.Epoch()
+	if c, ok := s.engine.programs.Get(key); ok && !own && c.version == version {
+		if now, current := s.planIsCurrent(c.program.All, c.epoch); current {
+			if now != c.epoch {
+				c.epoch = now
+				s.engine.programs.Put(key, c)
+			}
+			return c.program, nil
+		}
+	}
+	p, err := s.newViewProgram(ctx, view)
+	if err == nil && !own {
+		s.engine.programs.Put(key, cachedProgram{version: version, epoch: epoch, program: p})
+	}
+	return p, err
+}
+
+func (s *planRunner) newViewProgram(ctx context.Context,
+	view *table.Desc) (*incremental.Program, error) {
+	if view.View == nil || view.View.Incremental == nil {
+		return nil, fmt.Errorf("relation %q is no incremental view", view.Name)
+	}
+	ctx, work := memory.With(ctx, s.memory)
+	defer work.End()
+	env := s.plannerEnv(ctx)
+	query, err := env.ParseQuery(view.View.Text)
+	if err != nil {
+		return nil, err
+	}
+	v, err := incremental.Analyze(ctx, env, query)
+	if err != nil {
+		return nil, err
+	}
+	return v.Compile(ctx, env, view)
+}
