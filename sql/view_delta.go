@@ -17,14 +17,14 @@ import (
 // viewError is the error of an advance whose view's query fails: it cannot be computed for the rows
 // as they are now. Any other error of an advance says nothing of the view.
 type viewError struct {
-	cause *sqlerr.Error
-	// relation and row are the changed row for which the query fails, if a single one does.
-	relation, row string
+	Cause *sqlerr.Error
+	// Relation and Row are the changed row for which the query fails, if a single one does.
+	Relation, Row string
 }
 
-func (e *viewError) Error() string { return e.cause.Error() }
+func (e *viewError) Error() string { return e.Cause.Error() }
 
-func (e *viewError) Unwrap() error { return e.cause }
+func (e *viewError) Unwrap() error { return e.Cause }
 
 // asViewError returns an error of the view's query as *viewError, and any other error unchanged.
 func asViewError(err error) error {
@@ -34,7 +34,7 @@ func asViewError(err error) error {
 	}
 	switch e.Code[:2] {
 	case "21", "22", "23", "54": // of values and limits, and of unique indexes of the view
-		return &viewError{cause: e}
+		return &viewError{Cause: e}
 	}
 	return err
 }
@@ -43,8 +43,8 @@ func asViewError(err error) error {
 // returns the delta of the view itself. It writes through the session's transaction, which must see
 // the relations as they are after. An error undoes what it wrote: *viewError if the query fails.
 //
-// A join may evaluate an expression for a row that was there before and one that is there after, but
-// never together. So a *viewError does not prove that the query fails: rebuildView does.
+// A join may evaluate an expression for a row that was there before and one that is there after,
+// but never together. So a *viewError does not prove that the query fails: rebuildView does.
 func (s *planRunner) advanceView(ctx context.Context, view *table.Desc,
 	in map[table.ID]*exec.Delta, before exec.Before) (*exec.Delta, error) {
 	p, err := s.viewProgram(ctx, view)
@@ -103,11 +103,11 @@ func (s *planRunner) findRow(ctx context.Context, p *incremental.Program, view *
 			_, err := s.applyDeltas(ctx, p, view, one, before)
 			s.tx.tx.UndoTo(sp)
 			var e *sqlerr.Error
-			if !errors.As(err, &e) || e.Code != failed.cause.Code {
+			if !errors.As(err, &e) || e.Code != failed.Cause.Code {
 				continue
 			}
 			if d, err := s.tx.view.RelationByID(ctx, id); err == nil && d != nil {
-				failed.relation, failed.row = d.Name, table.FormatRow(d, row)
+				failed.Relation, failed.Row = d.Name, table.FormatRow(d, row)
 			}
 			return
 		}

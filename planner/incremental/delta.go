@@ -139,8 +139,8 @@ func (t *delta) adopt(c *copier) {
 	}
 }
 
-// padded returns the rows that a left join pads with NULLs, among the left rows before that a row of
-// D(Q2) may match: with weight 1 those without a match after, with -1 those without one before.
+// padded returns the rows that a left join pads with NULLs, among the left rows before that a row
+// of D(Q2) may match: with weight 1 those without a match after, with -1 those without one before.
 func (d *differ) padded(n *logical.Join, weight int64) delta {
 	left, c := d.copy(n.Left, true)
 	t := delta{ids: c.ids}

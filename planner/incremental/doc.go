@@ -23,7 +23,8 @@
 //
 // D distributes over the tables of a query, so it is a list of [Term]s, each a plan with one table
 // replaced by its delta. A term without a row in its delta is not run, and the optimizer begins the
-// others with the delta: a change of one row costs a few look-ups, given indexes on the join columns.
+// others with the delta: a change of one row costs a few look-ups, given indexes on the join
+// columns.
 //
 // # Groups
 //
@@ -32,9 +33,10 @@
 //
 //	key columns | results of the aggregates | state: count of rows, and what each aggregate needs
 //
-// The delta of the rows below changes the groups, and what changes of key columns and results is the
-// delta of the state relation. To what is above, the stage is that relation, with a state before and
-// one after: so a join of two aggregates, or an aggregate of an aggregate, needs no rule of its own.
+// The delta of the rows below changes the groups, and what changes of key columns and results is
+// the delta of the state relation. To what is above, the stage is that relation, with a state
+// before and one after: so a join of two aggregates, or an aggregate of an aggregate, needs no rule
+// of its own.
 //
 // Where an aggregate has no exact inverse, the rows of the changed groups are read again: the query
 // below joined with the keys of these groups. That is so for sums of floats, for DISTINCT within an
@@ -43,10 +45,10 @@
 //
 // # Invariants
 //
-//  1. A program's plans read, of each relation, the columns that [Analyze] reports as used, and no
-//     others: changes of these are all that a view is told of.
-//  2. In a term exactly one table is a delta. Tables to its left are read before, those to its right
-//     after.
+//  1. A program's plans read, of each relation, the columns that [View.Uses] lists, and no others:
+//     only changes of these are in the deltas.
+//  2. In a term exactly one table is a delta. Tables to its left are read before, those to its
+//     right after.
 //  3. Only immutable expressions are evaluated, so that a row that is deleted gives the same values
 //     as when it was inserted.
 package incremental

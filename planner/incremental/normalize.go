@@ -9,7 +9,7 @@ import (
 
 // normalizer copies a bound query into the form that the algebra is made for: scans, VALUES and
 // functions in FROM, below filters, projections, inner and left joins, and UNION ALL. Every WITH
-// query stands where it is read, a right join is a left one, sorts are gone, a projection that only
+// query is where it is read, a right join is a left one, sorts are gone, a projection that only
 // passes columns on is none, and each GROUP BY or DISTINCT is a scan of its state.
 type normalizer struct {
 	view *View

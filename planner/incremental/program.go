@@ -51,8 +51,9 @@ type Stage struct {
 	Aggs        []Aggregate
 	Terms       []Term
 	All         *physical.Plan
-	// Groups gives the rows of some groups, as they are after, each with weight 1. It reads the keys
-	// of these as the delta of the state relation. AnyGroups does the same for keys with NULLs.
+	// Groups gives the rows of some groups, as they are after, each with weight 1. It reads the
+	// keys of these as the delta of the state relation. AnyGroups does the same for keys with
+	// NULLs.
 	Groups, AnyGroups *physical.Plan
 }
 
@@ -285,7 +286,8 @@ func (c *compiler) plan(node logical.Node, copied *copier, items []logical.Item,
 		q.Cols = append(q.Cols, logical.Output{Name: col.Name, ID: id})
 	}
 	for _, it := range items {
-		add(copied.expr(it.Expr), logical.Column{Name: c.meta.Cols[it.ID].Name, Type: it.Expr.Type()})
+		col := logical.Column{Name: c.meta.Cols[it.ID].Name, Type: it.Expr.Type()}
+		add(copied.expr(it.Expr), col)
 	}
 	add(weight, logical.Column{Name: weightColumn, Type: types.TInt8, NotNull: true})
 	stmt := &logical.Statement{Query: q, Meta: c.meta}

@@ -37,8 +37,8 @@ type stage struct {
 	state *table.Desc // a template until Compile finds the view's own
 }
 
-// Analyze binds the query of a view. What cannot be maintained is refused with the reason and, where
-// the query says it, its position: 0A000.
+// Analyze binds the query of a view. What cannot be maintained is refused with the reason and,
+// where the query says it, its position: 0A000.
 func Analyze(ctx context.Context, env *opt.Env, query *ast.Select) (*View, error) {
 	if err := checkSyntax(query); err != nil {
 		return nil, err
@@ -119,12 +119,12 @@ const (
 	oneColumn     = "one"
 )
 
-// Describe completes the descriptor of a new view, which has its visible columns and no row key: its
-// rows are a multiset, whose key is a hash of the row's image and a number among equal rows. newID
-// draws the IDs of the state relations.
+// Describe completes the descriptor of a new view, which has its visible columns and no row key:
+// its rows are a multiset, whose key is a hash of the row's image and a number among equal rows.
+// newID draws the IDs of the state relations.
 func (v *View) Describe(d *table.Desc, newID func() (table.ID, error)) error {
 	key := []table.Column{
-		{Name: imageColumn, Type: types.TUUID, NotNull: true, Hidden: true},
+		{Name: imageColumn, Type: types.TBytea, NotNull: true, Hidden: true},
 		{Name: ordinalColumn, Type: types.TInt8, NotNull: true, Hidden: true},
 	}
 	for _, c := range key {

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Advance applies the deltas of env to a view and returns the view's own. It reads by env.Before and
-// env.Tx, and writes by env.Tx. After an error what it has written must be undone.
+// Advance applies the deltas of env to a view and returns the view's own. It reads by env.Before
+// and env.Tx, and writes by env.Tx. After an error what it has written must be undone.
 func Advance(ctx context.Context, env *exec.Env, p *incremental.Program,
 	view *table.Desc) (*exec.Delta, error) {
 	r := newRunner(env)
@@ -34,7 +34,8 @@ func Advance(ctx context.Context, env *exec.Env, p *incremental.Program,
 	return m.write(ctx)
 }
 
-// flushRows is about how many groups or rows are held in memory while a view is computed as a whole.
+// flushRows is about how many groups or rows are held in memory while a view is computed as a
+// whole.
 const flushRows = 4096
 
 // Fill computes a view as a whole. Its relation and its states must be empty.

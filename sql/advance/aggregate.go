@@ -122,8 +122,8 @@ func (r *stateReader) state(a *incremental.Aggregate) state {
 	return s
 }
 
-// apply adds the change of a group's values to a state. inexact reports that the state cannot tell
-// the result any more: the rows of the group have to be read again.
+// apply adds the change of a group's values to a state. inexact reports that the state does not
+// give the result any more: the rows of the group have to be read again.
 func (s *state) apply(a *incremental.Aggregate, p *part) (inexact bool, err error) {
 	switch a.Kind {
 	case incremental.Reread:

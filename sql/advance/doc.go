@@ -1,9 +1,9 @@
 // Package advance brings incremental views up to date: it runs the plans of package
 // planner/incremental and writes what they give, in the transaction of its caller.
 //
-// [Advance] takes the deltas of the relations below a view, in memory, and returns that of the view,
-// for the views above it. [Fill] computes a view as a whole, into relations that have no rows. Both
-// go through the view's stages in order, then to its rows:
+// [Advance] takes the deltas of the relations below a view, in memory, and returns that of the
+// view, for the views above it. [Fill] computes a view as a whole, into relations that have no
+// rows. Both go through the view's stages in order, then to its rows:
 //
 //	deltas of tables ─▶ terms of stage 1 ─▶ groups: read, add, write ─▶ delta of state 1
 //	                                                                        │

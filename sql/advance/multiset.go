@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// imageHash identifies an image. It is part of a cryptographic hash, so that nobody can make two
+// imageHash identifies an image. It is part of a cryptographic hash, so that no client can make two
 // rows that are taken for one.
 type imageHash [16]byte
 
@@ -36,7 +36,8 @@ type weighted struct {
 
 func newMultiset(r *runner, view *table.Desc) *multiset {
 	return &multiset{runner: r, view: view, writer: table.NewWriter(view, r.env.RowIDs),
-		visible: view.VisibleColumns(), byHash: map[imageHash]int{}, full: make([]types.Datum, len(view.Columns))}
+		visible: view.VisibleColumns(), byHash: map[imageHash]int{},
+		full: make([]types.Datum, len(view.Columns))}
 }
 
 // add adds a weight to a row.

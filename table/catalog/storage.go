@@ -14,8 +14,9 @@ import (
 // lost in a span that was dropped.
 
 // Relocate gives the rows of a table, the entries of its indexes, and what an incremental view
-// keeps beside its rows, a place where nothing is yet. The old place is dropped by UpdateRelation. It is 0A000 for a table with observers. Requires: d
-// is a clone, and has no rows but those to be written.
+// keeps beside its rows, a place where nothing is yet. The old place is dropped by UpdateRelation.
+// It is 0A000 for a table with observers. Requires: d is a clone, and has no rows but those to be
+// written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 	if err := RefuseObserved(d, "rewrite", ""); err != nil {
 		return err
