@@ -118,7 +118,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 	p.Secondaries = c.async.secondaries
 	rows := c.validatedRows(b.Rows[:len(b.Rows):len(b.Rows)])
 	var highest tso.Timestamp
-	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, kb *kv.Batch) (err error) {
+	unknown, err = kv.Attempt(ctx, c.s.engine, rows, func(r kv.Reader, kb *kv.Batch) (err error) {
 		if err := c.checkRowLocks(b.Muts); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *h
 		c.commitTS = commitTS
 		return nil
 	}
-	unknown, err = c.s.updateEarly(ctx, rows, step, func() { c.shown(p) })
+	unknown, err = kv.AttemptEarly(ctx, c.s.engine, rows, step, func() { c.shown(p) })
 	if unknown {
 		doubtful = p
 	}

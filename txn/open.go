@@ -163,7 +163,7 @@ func (s *Store) beginSession(ctx context.Context) error {
 		Engine: s.engine, Source: s.source, RowLocks: &s.rowLocks, Logger: s.opts.Logger,
 		Lease: s.opts.Lease, Renewal: s.opts.LeaseRenewal, LockWait: s.opts.LockWait,
 		BatchKeys: s.opts.BatchKeys, Closing: s.closing.ch,
-		Now: s.oracleTime, Update: s.update, Oldest: s.registry.oldest,
+		Now: s.oracleTime, Oldest: s.registry.oldest,
 		NoteSafepoint: s.registry.note,
 		Settle: func(ctx context.Context, locked *LockedError) (bool, error) {
 			out, err := s.resolver.Settle(ctx, locked, 0)

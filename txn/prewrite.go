@@ -145,7 +145,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	if c.async != nil {
 		return c.prewriteAsync(ctx, b, p)
 	}
-	return c.s.update(ctx, b.Rows, true, func(r kv.Reader, kb *kv.Batch) error {
+	return kv.AttemptLazy(ctx, c.s.engine, b.Rows, func(r kv.Reader, kb *kv.Batch) error {
 		if err := c.checkRowLocks(b.Muts); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (c *committer) decides(ctx context.Context, yes bool) error {
 	}
 	first := c.first()[0]
 	for attempts := 1; ; attempts++ {
-		unknown, err := c.s.update(ctx, [][]byte{first.Row}, true,
+		unknown, err := kv.AttemptLazy(ctx, c.s.engine, [][]byte{first.Row},
 			func(r kv.Reader, b *kv.Batch) error {
 				return mvcc.Decide(ctx, r, b, first.Key, c.startTS, yes)
 			})

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -223,34 +222,3 @@ type tryer interface {
 // drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine,
 // where no other process draws any.
 func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }
-
-// updateEarly is a durable update that calls visible once readers can see it.
-func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step,
-	visible func()) (unknown bool, err error) {
-	return update(step, func(step kv.Step) error {
-		return kv.UpdateEarly(ctx, s.engine, rows, step, visible)
-	})
-}
-
-// update runs a step. unknown reports that the engine does not know whether the batch was written;
-// it is false when the error is the step's own.
-func (s *Store) update(
-	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
-) (unknown bool, err error) {
-	return update(step, func(step kv.Step) error {
-		if lazy {
-			return kv.UpdateLazy(ctx, s.engine, rows, step)
-		}
-		return s.engine.Update(ctx, rows, step)
-	})
-}
-
-func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
-	var own error
-	err = run(func(r kv.Reader, b *kv.Batch) error {
-		own = step(r, b)
-		return own
-	})
-	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
-	return unknown, err
-}

@@ -135,7 +135,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	rows := [][]byte{c.first()[0].Row}
 	c.s.memory.Recent.Raise(rows[0], commitTS)
 	var already *mvcc.Status
-	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
+	unknown, err = kv.Attempt(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
 		if err := c.t.liveness.Apply(p, commitTS); err != nil {
 			return err

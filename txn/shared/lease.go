@@ -123,7 +123,7 @@ func (p *Peers) renewLocked(ctx context.Context) (*lease.Record, error) {
 func (p *Peers) writeSession(ctx context.Context, rec lease.Record, step kv.Step) error {
 	p.session.mu.unsure = true
 	for attempts := 1; ; attempts++ {
-		unknown, err := p.o.Update(ctx, [][]byte{kv.Row(lease.Key(rec.ID))}, false, step)
+		unknown, err := kv.Attempt(ctx, p.o.Engine, [][]byte{kv.Row(lease.Key(rec.ID))}, step)
 		if err == nil {
 			p.session.now.Store(&rec)
 			p.session.mu.unsure = false

@@ -32,10 +32,6 @@ type Options struct {
 
 	// Now returns the oracle's time, without a draw where it can.
 	Now func(ctx context.Context) (tso.Timestamp, error)
-	// Update runs a step; unknown reports that the engine does not know whether its batch was
-	// written.
-	Update func(ctx context.Context, rows [][]byte, lazy bool, step kv.Step) (unknown bool,
-		err error)
 	// Settle settles the lock of a commit if its transaction is decided.
 	Settle func(ctx context.Context, locked *mvcc.LockedError) (settled bool, err error)
 	// Oldest returns the lowest start_ts of a transaction that runs here and is below bound, or

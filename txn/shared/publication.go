@@ -80,7 +80,7 @@ func (p *Peers) writeWaits(ctx context.Context, keys []string, want map[string]s
 		(*cells)[key] = "" // until it is known
 	}
 	for attempts := 1; ; attempts++ {
-		unknown, err := p.o.Update(ctx, rows, true, func(_ kv.Reader, b *kv.Batch) error {
+		unknown, err := kv.AttemptLazy(ctx, p.o.Engine, rows, func(_ kv.Reader, b *kv.Batch) error {
 			for _, key := range keys {
 				if value, wanted := want[key]; wanted {
 					b.Set([]byte(key), []byte(value))

@@ -155,7 +155,7 @@ func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v
 		return v, false, err
 	}
 	req := mvcc.RowRequest{RowHolder: h, Had: q.before, Since: q.ReadTS, Gone: gone.has}
-	unknown, err = l.p.o.Update(ctx, [][]byte{mvcc.Row(q.Key)}, true,
+	unknown, err = kv.AttemptLazy(ctx, l.p.o.Engine, [][]byte{mvcc.Row(q.Key)},
 		func(r kv.Reader, b *kv.Batch) error {
 			if err := l.p.CheckSafepoint(ctx, r, q.ReadTS); err != nil {
 				return err

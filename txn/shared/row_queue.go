@@ -33,7 +33,8 @@ func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
 		return err
 	}
 	row := mvcc.Row(q.Key)
-	unknown, err := l.p.o.Update(ctx, [][]byte{row}, true, func(_ kv.Reader, b *kv.Batch) error {
+	rows := [][]byte{row}
+	unknown, err := kv.AttemptLazy(ctx, l.p.o.Engine, rows, func(_ kv.Reader, b *kv.Batch) error {
 		mvcc.QueueRow(b, row, h)
 		return nil
 	})
