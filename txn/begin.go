@@ -3,6 +3,8 @@ package txn
 import (
 	"cmp"
 	"context"
+
+	"github.com/minidb/minidb/txn/commit"
 )
 
 // Begin starts a transaction: it draws start_ts and holds the safepoint at or below it until the
@@ -20,7 +22,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	if err := s.checkProtocol(opts.Protocol); err != nil {
+	if err := commit.CheckProtocol(opts.Protocol, s.engine, s.source); err != nil {
 		return nil, err
 	}
 	t := &Txn{s: s, protocol: cmp.Or(opts.Protocol, s.opts.Protocol), readOnly: opts.ReadOnly ||

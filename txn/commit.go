@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/txn/lockwait"
+	"github.com/minidb/minidb/txn/commit"
+	"github.com/minidb/minidb/txn/mvcc"
 )
 
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
@@ -52,79 +53,39 @@ func (t *Txn) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &committer{
-		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
-	}
 	if err := t.s.Room(t.frees); err != nil && len(muts) > 0 {
 		return kv.NotApplied(err)
 	}
 	if len(muts) == 0 {
-		return errors.Join(c.validateLocked(ctx, &lockwait.Backoff{}), t.prepare(),
+		return errors.Join(t.s.coordinator.Validate(ctx, t.coordinated(), absent), t.prepare(),
 			t.AwaitDurable(ctx))
 	}
-	c.validate = append(c.validate, t.validated...)
-	if t.reads != nil {
-		c.reads = t.reads.spans()
-	}
-	if err := c.run(ctx); err != nil {
+	t.commitTS, err = t.s.coordinator.Commit(ctx, t.coordinated(), t.writes(muts), t.checks(absent))
+	if err != nil {
 		// the reason may lie in what was read
 		if lost := t.AwaitDurable(context.WithoutCancel(ctx)); lost != nil {
 			err = errors.Join(err, lost)
 		}
-		return err
 	}
-	t.commitTS = c.commitTS
-	return nil
+	return err
 }
 
-// run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the
-// second run finds the lock, the record or the rollback of the first. A commit in one phase whose
-// result was lost is looked up and, if it is not there, prevented by a rollback record. It is never
-// tried again in two phases, which would not find its record.
-func (c *committer) run(ctx context.Context) error {
-	if c.t.node != nil {
-		if err := c.awaitRowLocks(ctx); err != nil {
-			return err
-		}
-		if err := c.t.prepare(); err != nil {
-			return err
-		}
-	}
-	protocol := c.protocol()
-	if protocol == OnePhase {
-		return c.onePhase(ctx)
-	}
-	if err := c.awaitRowLocks(ctx); err != nil {
-		return err
-	}
-	c.prewriting = true
-	if protocol == Async {
-		return c.asyncCommit(ctx)
-	}
-	return c.twoPhase(ctx)
+// coordinated is the transaction as the coordinator of its commit knows it.
+func (t *Txn) coordinated() commit.Transaction {
+	return commit.Transaction{Waiter: &t.waiter, RowLocks: t.shared, Node: t.node,
+		Protocol: t.protocol}
 }
 
-// protocol decides how the commit reaches the store. It is asked once (txn: I15).
-func (c *committer) protocol() Protocol {
-	switch p := c.t.protocol; {
-	case p == OnePhase, p == Async && c.fewKeys():
-		return p
-	case p == Auto && c.s.drawsUnderLatches() && c.oneBatch() && c.oneGroup():
-		return OnePhase
-	}
-	return TwoPhase
+// writes are the mutations of all that is buffered.
+func (t *Txn) writes(muts []mvcc.Mutation) commit.Writes {
+	return commit.Writes{Muts: muts, Bytes: t.buf.bytes, ReadTS: t.readTS, Statement: t.wrote}
 }
 
-// fewKeys reports whether the keys of the commit fit into the primary's lock, and whether what it
-// validates stays true until all locks are there: with one update that is the update itself, with
-// several it cannot be known.
-func (c *committer) fewKeys() bool {
-	if len(c.muts) > asyncKeysMax {
-		return false
+// checks are what others must not have changed, absent among it.
+func (t *Txn) checks(absent []commit.Validation) commit.Checks {
+	c := commit.Checks{Validate: append(absent, t.validated...)}
+	if t.reads != nil {
+		c.Reads = t.reads.spans()
 	}
-	size := 0
-	for i := range c.muts[1:] {
-		size += len(c.muts[i+1].Key)
-	}
-	return size <= asyncBytesMax && (len(c.validate) == 0 || c.oneBatch() && c.oneGroup())
+	return c
 }

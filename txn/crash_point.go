@@ -1,29 +1,32 @@
 package txn
 
-import "github.com/minidb/minidb/txn/resolve"
+import (
+	"github.com/minidb/minidb/txn/commit"
+	"github.com/minidb/minidb/txn/resolve"
+)
 
 // CrashPoint names a place in a commit or a clean-up at which a coordinator may die. Tests set
 // Options.CrashPoint; when it returns true, the coordinator stops there and then, leaves everything
 // as it is, and its caller gets ErrAbandoned.
 type CrashPoint string
 
-// The crash points, in the order in which a transaction passes them.
+// The crash points of the coordinator, in the order in which a transaction passes them (package
+// commit), with those of the background committer and of the resolver.
 const (
-	BeforeOnePhase       CrashPoint = "before-one-phase"
-	AfterOnePhase        CrashPoint = "after-one-phase"
-	BeforePrewrite       CrashPoint = "before-prewrite"
-	AfterPrewritePrimary CrashPoint = "after-prewrite-primary"
-	AfterStreamed        CrashPoint = "after-streamed" // a large transaction has emptied its buffer
-	AfterPrewrite        CrashPoint = "after-prewrite"
-	AfterCommitTS        CrashPoint = "after-commit-ts"
-	AfterCommitPoint     CrashPoint = "after-commit-point"
-	AfterSecondaryBatch  CrashPoint = "after-secondary-batch"
-	BeforeRollback       CrashPoint = "before-rollback"
-	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
-	// those of the resolver
-	AfterCheckLocks = CrashPoint(resolve.AfterCheckLocks)
-	AfterStatus     = CrashPoint(resolve.AfterStatus)
-	AfterResolve    = CrashPoint(resolve.AfterResolve)
+	BeforeOnePhase       = CrashPoint(commit.BeforeOnePhase)
+	AfterOnePhase        = CrashPoint(commit.AfterOnePhase)
+	BeforePrewrite       = CrashPoint(commit.BeforePrewrite)
+	AfterPrewritePrimary = CrashPoint(commit.AfterPrewritePrimary)
+	AfterStreamed        = CrashPoint(commit.AfterStreamed)
+	AfterPrewrite        = CrashPoint(commit.AfterPrewrite)
+	AfterCommitTS        = CrashPoint(commit.AfterCommitTS)
+	AfterCommitPoint     = CrashPoint(commit.AfterCommitPoint)
+	AfterSecondaryBatch  = CrashPoint("after-secondary-batch")
+	BeforeRollback       = CrashPoint(commit.BeforeRollback)
+	AfterRollbackPrimary = CrashPoint(commit.AfterRollbackPrimary)
+	AfterCheckLocks      = CrashPoint(resolve.AfterCheckLocks)
+	AfterStatus          = CrashPoint(resolve.AfterStatus)
+	AfterResolve         = CrashPoint(resolve.AfterResolve)
 )
 
 // CrashPoints lists them all.

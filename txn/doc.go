@@ -13,10 +13,9 @@
 //   - [Txn] (txn.go) reads (read.go, read_snapshot.go), writes into its buffer (write.go,
 //     buffer.go), returns to savepoints (rollback_to.go), commits (commit.go) and ends (end.go).
 //   - [Iterator] merges a committed span with the transaction's own writes.
-//   - The coordinator (commit.go, committer.go) chooses a [Protocol] (protocol.go): one phase
-//     (one_phase.go), two (two_phase.go, prewrite.go), or locks that commit by themselves
-//     (async.go). Locks that are left become records in the background (package secondaries).
-//   - A transaction that outgrows its buffer streams it out (stream.go, streaming.go).
+//   - The coordinator (package commit) chooses a [Protocol]: one phase, two, or locks that commit
+//     by themselves. Locks that are left become records in the background (package secondaries).
+//   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
 //     checked by package ssi (serial.go). No deadlock lasts (package lockwait).
@@ -47,21 +46,21 @@
 //   - I1 (one order): all timestamps come from one oracle; no two are equal, and a later one is
 //     higher.
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or
-//     waits for it (package hints, doubt.go; docs/adr/0002).
+//     waits for it (packages hints and commit; docs/adr/0002).
 //   - I3 (one winner): a prewrite refuses a newer write, any lock, and its own rollback record;
 //     commit and clean-up meet on the primary's row in one atomic update (package mvcc).
 //   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never
-//     a guess (two_phase.go).
+//     a guess (package commit).
 //   - I5 (liveness): no transaction waits for one whose owner is dead, or whose primary's time to
 //     live is over by the oracle's time. A reader does not wait for a writer that runs: it pushes
 //     the writer's commit_ts above itself (package resolve).
 //   - I6 (the safepoint): below it only the newest version of a key is kept and reads are refused;
 //     no running transaction is below it (registry.go, package gc).
 //   - I9 (locked rows are not stolen): no commit writes a key on which another owner has a row lock
-//     that excludes the write (row_locks.go).
+//     that excludes the write (row_locks.go, package commit).
 //   - I10 (serializable): serializable transactions that committed have a serial order (serial.go).
 //   - I13 (large transactions): what outgrew the buffer is in the store as locks under one primary,
-//     read back from there, and visible or gone as a whole (stream.go).
+//     read back from there, and visible or gone as a whole (stream.go, package commit).
 //   - I19 (leases): every lock names its owner's session. A session is ended before its end is
 //     acted upon, and its owner learns of that before it writes again (package shared).
 //
@@ -70,9 +69,9 @@
 //	I7  cheap reads: where no lock can exist the lock column is not read    mvcc/get.go
 //	I8  every protocol, group and batch size gives the same answers         tests/history
 //	I11 a write is checked against the timestamp at which it was read       read_timestamp.go
-//	I12 async: committed when all locks are down, at their highest          async.go
+//	I12 async: committed when all locks are down, at their highest          package commit
 //	I14 a snapshot left by another transaction hides no commit              package hints
-//	I15 every step may come twice and late; the protocol is chosen once     commit.go
+//	I15 every step may come twice and late; the protocol is chosen once     package commit
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
 //	I17 no deadlock lasts                                                   package lockwait
 //	I18 no client learns what rests on a commit that is not durable         early.go
@@ -96,6 +95,6 @@
 //
 // # Simple on purpose
 //
-// The primary is the lowest key. A reader compares commits in flight key by key; with hundreds of
-// writers an index would replace that.
+// A reader compares commits in flight key by key; with hundreds of writers an index would replace
+// that.
 package txn

@@ -3,7 +3,6 @@ package txn
 import (
 	"bytes"
 	"context"
-	"sort"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
@@ -11,9 +10,9 @@ import (
 
 // Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit
 // gives back the locks of the keys that it writes once the engine shows its batch, and not after
-// the sync. Its entry in the table of commits in flight guards the keys from then on: their readers
-// wait for the sync. A transaction that got such a lock and allows it (Locking.Early) goes on at
-// once, and depends on the commit (txn: I18).
+// the sync (package commit). Its entry in the table of commits in flight guards the keys from then
+// on: their readers wait for the sync. A transaction that got such a lock and allows it
+// (Locking.Early) goes on at once, and depends on the commit (txn: I18).
 
 // dependsOn reports whether the key may be read though the commit is in flight.
 func (t *Txn) dependsOn(p *hints.Pending, key []byte) bool {
@@ -46,19 +45,6 @@ func (t *Txn) AwaitDurable(ctx context.Context) error {
 	}
 	t.dependencies = nil
 	return kv.FailureOf(t.s.engine) // what was read may be what the engine failed to write
-}
-
-// shown is called when the engine shows the batch of a one-phase commit.
-func (c *committer) shown(p *hints.Pending) {
-	p.Visible.Store(true)
-	o := c.t.waiter.Owner
-	if o == nil {
-		return
-	}
-	o.ReleaseKeys(func(key string) bool {
-		i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= key })
-		return i < len(c.muts) && string(c.muts[i].Key) == key
-	})
 }
 
 // awaitKey waits for the commits in flight that write the key, or depends on those that are

@@ -25,9 +25,7 @@ func (t *Txn) Unlock() {
 	}
 	if t.stream != nil {
 		t.rollbackStream(context.Background())
-		if t.stream.failed == nil {
-			t.stream.failed = ErrTxnDone
-		}
+		t.stream.Fail(ErrTxnDone)
 	}
 	if o := t.waiter.Owner; o != nil {
 		t.shared.ReleaseTo(0, nil)
@@ -42,9 +40,8 @@ func (t *Txn) finish() {
 	}
 	t.done = true
 	if t.stream != nil {
-		t.stream.stop()
+		t.stream.End()
 	}
-	t.liveness.End()
 	t.dropSnapshot()
 	t.Abort()
 	t.releaseLocks()

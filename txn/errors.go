@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -20,6 +21,9 @@ type (
 	// LockedError is returned for a key that stayed locked in the store for longer than
 	// Options.LockWait.
 	LockedError = mvcc.LockedError
+	// ReadConflictError is returned to a serializable transaction that read what another has
+	// written since.
+	ReadConflictError = commit.ReadConflictError
 	// SafepointError is returned to a reader at a timestamp whose versions may have been
 	// collected.
 	SafepointError = gc.SafepointError
@@ -28,7 +32,7 @@ type (
 var (
 	// ErrAmbiguous means that the commit may have happened or not, and that it cannot be known
 	// now. The caller must not run the transaction again blindly.
-	ErrAmbiguous = errors.New("the result of the commit is unknown")
+	ErrAmbiguous = commit.ErrAmbiguous
 
 	// ErrTxnDone is returned by calls on a transaction that was committed or rolled back.
 	ErrTxnDone = errors.New("transaction is finished")
@@ -48,7 +52,7 @@ var (
 		"(Options.Oracle)")
 
 	// ErrAbandoned is returned by a commit that a test's crash point stopped half way.
-	ErrAbandoned = errors.New("coordinator was abandoned at a crash point")
+	ErrAbandoned = commit.ErrAbandoned
 )
 
 // FutureError is returned for a historical read at a time that has not come yet.
@@ -62,6 +66,3 @@ func (e *FutureError) Error() string {
 
 // errStopped ends a visit early.
 var errStopped = errors.New("stop")
-
-// errExtend ends a step whose timestamp would need a write to the engine.
-var errExtend = errors.New("the oracle's range is used up")

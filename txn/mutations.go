@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
@@ -12,7 +13,7 @@ import (
 // wrong if another transaction has written one meanwhile. Of fresh keys that does not matter. With
 // versions, the mutations have what a return to a savepoint needs.
 func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation,
-	absent []validation, err error) {
+	absent []commit.Validation, err error) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
 	t.buf.tree.Scan(func(w write) bool {
@@ -36,9 +37,9 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 		if m.Kind == mvcc.KindLock {
 			if t.stream == nil && len(m.Older) == 0 {
 				if w.mustNotExist {
-					absent = append(absent, validation{
-						span: kv.Span{Start: w.key, End: kv.Successor(w.key)}, row: mvcc.Row(w.key),
-						since: max(w.base, t.reg.startTS),
+					absent = append(absent, commit.Validation{
+						Span: kv.Span{Start: w.key, End: kv.Successor(w.key)}, Row: mvcc.Row(w.key),
+						Since: max(w.base, t.reg.startTS),
 					})
 				}
 				return true

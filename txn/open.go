@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -47,7 +48,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 		}
 		s.source, s.own = own, own
 	}
-	if err := s.checkProtocol(s.opts.Protocol); err != nil {
+	if err := commit.CheckProtocol(s.opts.Protocol, engine, s.source); err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
 	if err := s.beginSession(ctx); err != nil {
@@ -56,6 +57,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.waits = lockwait.New(lockwait.Options{
 		RowLocks: &s.rowLocks, Peers: s.peers, LockWait: s.opts.LockWait, Closing: s.closing.ch,
 	})
+	s.coordinator = commit.New(s.coordination())
 	found, err := s.load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
@@ -134,6 +136,7 @@ func (s *Store) Close() error {
 	s.cancel()
 	s.memory.Snapshots.Close()
 	s.workers.Wait()
+	s.coordinator.Wait()
 	err := s.peers.Close(context.Background())
 	left := s.memory.Garbage.LeaveBehind(context.Background(), s.engine)
 	if left != nil && !errors.Is(left, kv.ErrClosed) {
@@ -173,21 +176,17 @@ func (s *Store) beginSession(ctx context.Context) error {
 	return err
 }
 
-// checkProtocol reports why the Store cannot keep a protocol. In one phase the table in flight does
-// for readers what a commit's locks do, and async calculates a timestamp above all reads. Both are
-// this process's memory, and their timestamps are drawn under the engine's latches.
-func (s *Store) checkProtocol(p Protocol) error {
-	if p == Auto || p == TwoPhase {
-		return nil
+// coordination is what the coordinator of the Store's commits works with.
+func (s *Store) coordination() commit.Options {
+	return commit.Options{
+		Engine: s.engine, Source: s.source, Memory: &s.memory, Resolver: s.resolver,
+		Secondaries: s.secondaries, RowLocks: &s.rowLocks, Peers: s.peers,
+		LockTTL: s.opts.LockTTL, LockWait: s.opts.LockWait, BatchKeys: s.opts.BatchKeys,
+		BatchBytes: s.opts.BatchBytes, StreamBytes: s.opts.StreamBytes,
+		Now: s.oracleTime, Owner: s.owner, Closing: s.closing.ch,
+		At:     func(step commit.Step) error { return s.at(CrashPoint(step)) },
+		InTurn: s.opts.CrashPoint != nil,
 	}
-	if !s.drawsUnderLatches() {
-		return &ProtocolError{p, "other processes write to the store, or its oracle cannot draw " +
-			"under a latch"}
-	}
-	if _, grouped := s.engine.(kv.Grouped); grouped && p == OnePhase {
-		return &ProtocolError{p, "the store's rows are in several groups"}
-	}
-	return nil
 }
 
 // oracleKey is the cell of the store's own oracle.

@@ -1,52 +1,20 @@
 package txn
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/minidb/minidb/txn/commit"
 
-// Protocol is a way in which commits reach the store. All of them give the same histories. What
-// each leaves in the store on its way differs; `minidb dump` shows it after a crash.
-type Protocol uint8
+// Protocol is a way in which commits reach the store.
+type Protocol = commit.Protocol
 
+// The protocols, by the names that the layers above use.
 const (
-	// Auto is OnePhase for a commit that is one batch of one group, where the Store can keep it,
-	// and TwoPhase for any other.
-	Auto Protocol = iota
-	// OnePhase writes the records of a commit by one update, without any lock. It needs an engine
-	// of this process's own whose rows are one group. Large transactions, which stream their writes
-	// out before Commit, take two phases all the same.
-	OnePhase
-	// TwoPhase is Percolator's commit: locks on all keys, the commit point on the primary, the
-	// others.
-	TwoPhase
-	// Async commits by the locks alone, at a timestamp calculated from them; the records follow in
-	// the background. It needs an engine of this process's own. Commits of many keys take two
-	// phases.
-	Async
+	Auto     = commit.Auto
+	OnePhase = commit.OnePhase
+	TwoPhase = commit.TwoPhase
+	Async    = commit.Async
 )
-
-var protocolNames = []string{"auto", "one-phase", "two-phase", "async"}
-
-// String returns the protocol's name, as ParseProtocol reads it.
-func (p Protocol) String() string { return protocolNames[p] }
-
-// ParseProtocol returns the protocol of a name: auto, one-phase, two-phase or async.
-func ParseProtocol(name string) (Protocol, error) {
-	if i := slices.Index(protocolNames, name); i >= 0 {
-		return Protocol(i), nil
-	}
-	return 0, fmt.Errorf("commit protocol %q is none of %s", name,
-		strings.Join(protocolNames, ", "))
-}
 
 // ProtocolError is returned for a protocol that a Store cannot keep.
-type ProtocolError struct {
-	Protocol Protocol
-	Reason   string
-}
+type ProtocolError = commit.ProtocolError
 
-func (e *ProtocolError) Error() string {
-	return fmt.Sprintf("commit protocol %s is not possible here: %s", e.Protocol, e.Reason)
-}
+// ParseProtocol returns the protocol of a name: auto, one-phase, two-phase or async.
+func ParseProtocol(name string) (Protocol, error) { return commit.ParseProtocol(name) }

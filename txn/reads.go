@@ -2,25 +2,11 @@ package txn
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
-	"github.com/minidb/minidb/txn/tso"
 )
-
-// ReadConflictError is returned to a serializable transaction that read what another has written
-// since.
-type ReadConflictError struct {
-	Key     []byte
-	StartTS tso.Timestamp
-}
-
-func (e *ReadConflictError) Error() string {
-	return fmt.Sprintf("transaction %s read key %q, which was written since", e.StartTS, e.Key)
-}
 
 // readSetMax bounds the spans that a transaction remembers. Beyond it neighbours are joined, with
 // what lies between them: more may conflict than has to, never less.
@@ -88,13 +74,4 @@ func (r *readSet) join(touch func(a, b kv.Span) bool) {
 	}
 	clear(r.list[len(out):])
 	r.list = out
-}
-
-// readConflict turns the error of a validation about a written key into that of the reader.
-func readConflict(err error) error {
-	var w *WriteConflictError
-	if errors.As(err, &w) {
-		return &ReadConflictError{Key: w.Key, StartTS: w.StartTS}
-	}
-	return err
 }

@@ -53,8 +53,8 @@ func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 // cancelled, because the client goes on from the savepoint. An error fails the transaction, which
 // has nothing to undo then.
 func (t *Txn) undo(sp Savepoint) {
-	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.doubt)
-	if span.End == nil || t.stream.failed != nil {
+	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.InDoubt())
+	if span.End == nil || t.stream.Failed() != nil {
 		return
 	}
 	ctx := context.WithoutCancel(t.writeContext())
@@ -64,9 +64,7 @@ func (t *Txn) undo(sp Savepoint) {
 			err = t.streamOut(ctx)
 		}
 		if err != nil {
-			if t.stream.failed == nil { // the store is closed, or cannot be read
-				t.stream.failed = err
-			}
+			t.stream.Fail(err) // the store is closed, or cannot be read
 			return
 		}
 		span.Start = next

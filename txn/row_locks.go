@@ -232,7 +232,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 func (t *Txn) unlocked(key []byte) bool {
 	var own *hints.LockHolder
 	if t.stream != nil {
-		own = t.stream.lockHolder
+		own = t.stream.LockHolder()
 	}
 	return t.s.memory.LockHolders.NoneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
@@ -143,6 +144,7 @@ type Store struct {
 		rung chan struct{} // wakes the collector
 	}
 
+	coordinator *commit.Coordinator
 	secondaries *secondaries.Committer
 	notified    func(observer uint32, keys [][]byte) // see OnNotified
 	notifying   notifying
@@ -204,21 +206,3 @@ func (s *Store) at(p CrashPoint) error {
 	}
 	return nil
 }
-
-func (s *Store) tryer() tryer {
-	if s.own != nil {
-		return s.own
-	}
-	t, _ := s.source.(tryer)
-	return t
-}
-
-// tryer is a source that can draw without touching the engine.
-type tryer interface {
-	TryNext() (tso.Timestamp, bool)
-	Extend(ctx context.Context) error
-}
-
-// drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine,
-// where no other process draws any.
-func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }

@@ -100,7 +100,7 @@ func (c *streamedCursor) close() error {
 
 // streamed returns the write of the key that was streamed out; its kind is zero when there is none.
 func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
-	if st := t.stream; st.failed == nil && !st.keys.mayHave(key) {
+	if st := t.stream; st.Failed() == nil && !st.MayHave(key) {
 		return write{}, nil
 	}
 	v, err := t.openStreamed(ctx)
@@ -133,21 +133,19 @@ func heldBy(l *mvcc.Lock) mvcc.Held {
 // written. The primary is removed first, so as long as its lock is there, all the others are.
 func (t *Txn) openStreamed(ctx context.Context) (*hints.Snapshot, error) {
 	st := t.stream
-	if st.failed != nil {
-		return nil, st.failed
+	if err := st.Failed(); err != nil {
+		return nil, err
 	}
 	v, err := t.open()
 	if err != nil || v == st.whole {
 		return v, err
 	}
-	primary := st.c.primary()
-	_, _, found, err := v.View.Own(ctx, primary, t.reg.startTS)
+	_, _, found, err := v.View.Own(ctx, st.Primary(), t.reg.startTS)
 	switch {
 	case err != nil:
 		return nil, err
 	case !found:
-		st.failed = st.c.finalError(&mvcc.RolledBackError{Key: primary, StartTS: t.reg.startTS})
-		return nil, st.failed
+		return nil, st.Lost()
 	}
 	st.whole = v
 	return v, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -49,9 +50,9 @@ type Txn struct {
 	replaced hints.Replaced // by its writes, for the collector
 
 	readTS tso.Timestamp // start_ts until Advance
-	// waiter is the transaction to those that wait for its locks, and for whose locks it waits.
+	// waiter is the transaction as one that waits for locks, with the owner of its row locks.
 	waiter lockwait.Waiter
-	// how it locks (Locking)
+	// locksWrites, rereads and early are how it locks (Locking).
 	locksWrites, rereads, early bool
 
 	shared    *shared.RowLocks // in a store that others write to, and else nil
@@ -60,15 +61,13 @@ type Txn struct {
 	reads     *readSet         // what a serializable transaction has read, on any other engine
 	buf       buffer
 	counted   counted
-	validated []validation
+	validated []commit.Validation
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
 	stream      *stream // of a transaction that outgrew Options.StreamBytes
-	// liveness is set once it has locks in the store, on an engine of this process's own.
-	liveness *hints.Liveness
-	wrote    string // the last statement that wrote
-	onStream func(Streamed)
-	ctx      context.Context // of the last read, or of Begin
+	wrote       string  // the last statement that wrote
+	onStream    func(Streamed)
+	ctx         context.Context // of the last read, or of Begin
 	// statementCtx is that of the statement, if it is known: writes have no context of their own.
 	statementCtx context.Context
 	snapshot     *hints.Snapshot

@@ -72,7 +72,10 @@ var allowedImports = map[string][]string{
 	"txn/resolve":       {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	"txn/secondaries":   {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	// the door: not txn
-	"txn/shared":   {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
+	"txn/shared": {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
+	// the coordinator, which knows no Txn
+	"txn/commit": {"kv", "txn/mvcc", "txn/tso", "txn/hints", "txn/gc", "txn/resolve", "txn/rowlock",
+		"txn/secondaries", "txn/shared", "txn/ssi", "txn/wait", "txn/lockwait"},
 	"txn/lockwait": {"txn/mvcc", "txn/tso", "txn/rowlock", "txn/wait", "txn/shared"},
 	"table/types":  {"internal/sqlerr"},
 	"table/codec":  {"kv", "table/types", "internal/sqlerr"},

@@ -18,9 +18,9 @@ import (
 // waits for it when it reads one of its keys (txn: I2; docs/adr/0002).
 //
 // A commit enters before its timestamp is drawn and leaves after its update has returned, and its
-// result is known (doubt.go). A reader copies the table after its start_ts was drawn and before it
-// takes its snapshot. So a commit below start_ts that is not in the copy has returned and is in the
-// snapshot, and one that enters later has a timestamp above start_ts.
+// result is known (package commit). A reader copies the table after its start_ts was drawn and
+// before it takes its snapshot. So a commit below start_ts that is not in the copy has returned and
+// is in the snapshot, and one that enters later has a timestamp above start_ts.
 type inflight struct {
 	n  atomic.Int64
 	mu struct {

@@ -12,6 +12,7 @@
 //   - Cycles of row locks are found by the lock table before a wait begins (package rowlock).
 //   - A cycle through a lock in the store is found by the transaction in it that waits for a row
 //     lock: it searches once a second (Waiter.AwaitHolder).
-//   - A commit that has locks in the store waits for younger transactions only.
+//   - A commit that has locks in the store waits for younger transactions only (package
+//     commit).
 //   - On a store that several processes share, every waiter searches (package shared).
 package lockwait

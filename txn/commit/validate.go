@@ -1,0 +1,120 @@
+package commit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/lockwait"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Validation is a span that others must not have changed since it was read.
+type Validation struct {
+	Span  kv.Span
+	Row   []byte // of a span that is a point
+	Since tso.Timestamp
+	read  bool // by a serializable transaction
+}
+
+// validatedRows appends the rows of the points, which an update that validates them must name.
+func (c *committer) validatedRows(rows [][]byte) [][]byte {
+	for _, v := range c.validate {
+		if v.Row != nil {
+			rows = append(rows, v.Row)
+		}
+	}
+	return rows
+}
+
+// validateIn checks all validated spans inside the update of a one-phase commit.
+func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
+	for _, v := range c.validate {
+		noLocks := c.o.Memory.LockHolders.NoneBut(nil, v.Span.Overlaps)
+		if v.Row != nil && noLocks && c.o.Memory.Recent.UnchangedSince(v.Row, v.Since) {
+			continue
+		}
+		if err := mvcc.Validate(ctx, r, c.startTS, v.Since, v.Span, noLocks, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateLocked checks all validated spans once every key is prewritten and before commit_ts is
+// drawn; what a serializable transaction has read is checked after that (decide). A lock in the way
+// is settled or waited for: like one that stops a prewrite, or, when nothing was prewritten, like
+// one that stops a commit in one phase. All spans are checked in one snapshot, unless there was
+// such a wait.
+func (c *committer) validateLocked(ctx context.Context, bo *lockwait.Backoff) error {
+	all := append(make([]Validation, 0, len(c.validate)+len(c.reads)), c.validate...)
+	for _, span := range c.reads {
+		all = append(all, Validation{Span: span, Since: c.startTS, read: true})
+	}
+	for len(all) > 0 {
+		done, err := c.validateSome(ctx, all)
+		all = all[done:]
+		var locked *mvcc.LockedError
+		switch {
+		case err == nil:
+			return nil
+		case !errors.As(err, &locked):
+			return err
+		}
+		deciding := c.deciding
+		// Or readers would wait for as long as this commit.
+		if err := c.decides(ctx, false); err != nil {
+			return err
+		}
+		if err := c.waitForLock(ctx, locked, bo, c.prewriting); err != nil {
+			return err
+		}
+		if c.prewriting {
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		}
+		if deciding {
+			return errRedraw
+		}
+	}
+	return nil
+}
+
+// validateSome validates spans in one snapshot, and returns how many of them passed.
+func (c *committer) validateSome(ctx context.Context, all []Validation) (done int, err error) {
+	snap, err := c.o.Engine.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	safepoint, err := c.o.Peers.SafepointIn(ctx, snap)
+	if err != nil {
+		return 0, err
+	}
+	alive := func() error { return nil }
+	if c.prewriting {
+		alive = func() error { return c.beat(ctx) }
+	}
+	for i, v := range all {
+		err := ctx.Err()
+		if err == nil && v.Since < safepoint {
+			err = &gc.SafepointError{StartTS: v.Since, Safepoint: safepoint}
+		}
+		if err == nil {
+			err = mvcc.Validate(ctx, snap, c.startTS, v.Since, v.Span, false, alive)
+		}
+		if v.read {
+			err = readConflict(err)
+		}
+		if err == nil {
+			err = alive()
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(all), nil
+}
