@@ -19,7 +19,8 @@ type Change struct {
 	Row *Image
 	// Before is the row as it was at the last run of the observer that was acknowledged; nil when
 	// there was no row, or no run since a backfill was asked for. Columns that are not observed are
-	// as they were before the first of the changes, which may be later.
+	// as they were before the first of the changes, which may be later. After ALTER TABLE has
+	// rewritten the table it has the columns, and their types, of the time before.
 	Before *Image
 	// Origin is the commit timestamp of the earliest change from outside that led to the run,
 	// through the writes of other observers perhaps, and Generation is the number of their runs in
@@ -61,64 +62,83 @@ func (m *Image) Get(column string, dest any) error {
 // at the last run.
 func (w *observation) change(o catalog.Observed, c *observer.Change) (out Change, same bool,
 	err error) {
-	dec, err := table.NewRowDecoder(o.Table)
-	if err != nil {
-		return out, false, err
-	}
 	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation)}
-	cols := make([]physical.Column, 0, len(dec.Columns()))
-	for _, i := range dec.Columns() {
-		cols = append(cols, physical.Column{Name: o.Table.Columns[i].Name,
-			Type: o.Table.Columns[i].Type})
-	}
-	image := func(value []byte) (*Image, error) {
-		if value == nil {
-			return nil, nil
-		}
-		row, err := dec.Decode(c.Key, value)
-		return &Image{cols: cols, row: row}, err
-	}
-	if out.Row, err = image(c.Value); err != nil {
-		return out, false, err
-	}
-	old, err := image(c.Old)
+	row, err := newRowImage(o.Table, c.Key, c.Value)
 	if err != nil {
 		return out, false, err
 	}
-	if !o.Observer.Backfill || c.Previous != 0 {
-		out.Before = old
+	then, key, err := o.Former(c)
+	if err != nil {
+		return out, false, err
 	}
-	if out.Before != nil && out.Row != nil {
-		same = !o.Observer.Changed(o.Table, whole(o.Table, dec, old), whole(o.Table, dec, out.Row))
+	old, err := newRowImage(then, key, c.Old)
+	if err != nil {
+		return out, false, err
 	}
-	for _, some := range []*Image{out.Row, old} {
-		if some != nil && out.Key == nil {
-			out.Key = keyOf(o.Table, dec, some)
+	out.Row, out.Before = row.image(), old.image()
+	if o.Observer.Backfill && c.Previous == 0 {
+		out.Before = nil
+	}
+	switch same = out.Before == nil && out.Row == nil; { // it came and went
+	case out.Before != nil && out.Row != nil:
+		same = !o.Observer.ChangedSince(then, old.whole(), o.Table, row.whole())
+	}
+	for _, some := range []*rowImage{row, old} {
+		if some.row != nil && out.Key == nil {
+			out.Key = some.key()
 		}
 	}
 	return out, same, nil
 }
 
-// whole is a row with a datum for each column of the descriptor.
-func whole(d *table.Desc, dec *table.RowDecoder, m *Image) []types.Datum {
-	row := make([]types.Datum, len(d.Columns))
-	for k, i := range dec.Columns() {
+// rowImage is a row, or with a nil row none, by a descriptor.
+type rowImage struct {
+	d    *table.Desc
+	dec  *table.RowDecoder
+	cols []physical.Column
+	row  []types.Datum
+}
+
+// newRowImage decodes a row; there is none with a nil value.
+func newRowImage(d *table.Desc, key, value []byte) (m *rowImage, err error) {
+	m = &rowImage{d: d}
+	if m.dec, err = table.NewRowDecoder(d); err != nil || value == nil {
+		return m, err
+	}
+	for _, i := range m.dec.Columns() {
+		m.cols = append(m.cols, physical.Column{Name: d.Columns[i].Name, Type: d.Columns[i].Type})
+	}
+	m.row, err = m.dec.Decode(key, value)
+	return m, err
+}
+
+func (m *rowImage) image() *Image {
+	if m.row == nil {
+		return nil
+	}
+	return &Image{cols: m.cols, row: m.row}
+}
+
+// whole is the row with a datum for each column of the descriptor.
+func (m *rowImage) whole() []types.Datum {
+	row := make([]types.Datum, len(m.d.Columns))
+	for k, i := range m.dec.Columns() {
 		row[i] = m.row[k]
 	}
 	return row
 }
 
-// keyOf returns the values of the primary key of a row.
-func keyOf(d *table.Desc, dec *table.RowDecoder, m *Image) []any {
-	pk := d.PrimaryKey()
+// key returns the values of the primary key.
+func (m *rowImage) key() []any {
+	pk := m.d.PrimaryKey()
 	if pk == nil {
 		return nil
 	}
-	row := whole(d, dec, m)
+	row := m.whole()
 	key := make([]any, len(pk.Columns))
 	for i, c := range pk.Columns {
-		at := d.ColumnByID(c.ColumnID)
-		key[i] = goValue(d.Columns[at].Type, row[at], &types.DefaultFormat)
+		at := m.d.ColumnByID(c.ColumnID)
+		key[i] = goValue(m.d.Columns[at].Type, row[at], &types.DefaultFormat)
 	}
 	return key
 }

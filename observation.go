@@ -43,6 +43,7 @@ func (w *observation) stop() {
 func (w *observation) failed(key []byte, err error, attempts int, givenUp bool) {
 	log := w.db.opts.logger.With("observer", w.Name, "error", err)
 	switch {
+	case key == nil && errors.Is(err, errObserverGone):
 	case key == nil:
 		log.Warn("observer cannot look for work")
 	case givenUp:
@@ -56,6 +57,18 @@ func (w *observation) failed(key []byte, err error, attempts int, givenUp bool) 
 
 // errObserverGone ends the runs of an observer that was dropped, or replaced by another version.
 var errObserverGone = errors.New("minidb: the observer was dropped or replaced")
+
+// place finds the observer as it is registered now.
+func (w *observation) place(ctx context.Context) (observer.Target, error) {
+	found, err := w.db.observerTarget(ctx, w.Name)
+	if err != nil {
+		return observer.Target{}, err
+	}
+	if found.Observer.ID != w.found.Observer.ID {
+		return observer.Target{}, errObserverGone
+	}
+	return found.Target(), nil
+}
 
 // generationsMax bounds a chain of observers that leads back to itself.
 const generationsMax = 100
@@ -84,11 +97,12 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 		w.db.observers.stopping.Go(w.stop)
 		return observer.Result{Err: errObserverGone, Conflict: true}
 	}
-	c, state, err := w.target.Look(ctx, t, key)
+	target := found.Target() // TRUNCATE and rewrites give the rows another place
+	c, state, err := target.Look(ctx, t, key)
 	res = observer.Result{Found: state, At: c.At, Err: err}
 	if err != nil || state != observer.Pending {
 		if err == nil && c.Stale {
-			res.Err = w.target.CleanStale(ctx, w.db.store, &c)
+			res.Err = target.CleanStale(ctx, w.db.store, &c)
 		}
 		return res
 	}
@@ -103,7 +117,7 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 		ended, err = w.call(ctx, tx, change)
 	}
 	if err == nil {
-		err = w.commit(ctx, tx, t, &c)
+		err = w.commit(ctx, tx, t, &target, &c)
 	}
 	switch res.Err, res.Conflict = err, err != nil && repeatable(err); {
 	case errors.Is(err, txn.ErrAmbiguous):
@@ -111,7 +125,7 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 	case err != nil && !ofFunction(err):
 		res.Found = observer.Later // no attempt of the function
 	case err == nil:
-		if err := w.target.Clean(ctx, w.db.store, &c); err != nil {
+		if err := target.Clean(ctx, w.db.store, &c); err != nil {
 			return observer.Result{Found: observer.Nothing, Err: err} // the next look cleans up
 		}
 	}
@@ -169,7 +183,8 @@ func (h *handle) abandon() {
 }
 
 // commit commits the run together with its acknowledgement.
-func (w *observation) commit(ctx context.Context, tx *Tx, t *txn.Txn, c *observer.Change) error {
+func (w *observation) commit(ctx context.Context, tx *Tx, t *txn.Txn, target *observer.Target,
+	c *observer.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -179,7 +194,7 @@ func (w *observation) commit(ctx context.Context, tx *Tx, t *txn.Txn, c *observe
 	}
 	lost := tx.h.lost
 	if lost == nil {
-		if err := tx.h.acknowledge(&w.target, t, c); err != nil {
+		if err := tx.h.acknowledge(target, t, c); err != nil {
 			return err
 		}
 	}

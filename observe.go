@@ -138,7 +138,8 @@ func (db *DB) startObserver(ctx context.Context, o Observer, f ObserverFunc,
 			o.Name)
 	}
 	w.pool = observer.Start(db.store, observer.Options{Target: w.target,
-		Workers: max(o.Workers, 1), Attempts: attempts(o), Run: w.run, Failed: w.failed})
+		Workers: max(o.Workers, 1), Attempts: attempts(o), Place: w.place, Run: w.run,
+		Failed: w.failed})
 	if db.observers.by == nil {
 		db.observers.by = map[uint32]*observation{}
 	}

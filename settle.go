@@ -113,16 +113,13 @@ func (x *settling) look(ctx context.Context) (progress <-chan struct{}, err erro
 		return nil, err
 	}
 	pending := false
-	err = x.db.store.Notifications(ctx, x.target.Rows,
-		func(key []byte, n *txn.Notification) error {
-			l, given := letters[string(key)]
-			old := n.Announced() || n.Stamped() && n.From() <= x.upTo ||
-				!n.Stamped() && n.StartTS <= x.upTo
-			if n.Observer == x.target.ID && old && !(given && n.Stamped() && n.CommitTS <= l.At) {
-				pending = true
-			}
-			return nil
-		})
+	for _, span := range x.target.Spans() {
+		err = errors.Join(err, x.db.store.Notifications(ctx, span,
+			func(key []byte, n *txn.Notification) error {
+				pending = pending || n.Observer == x.target.ID && x.awaits(letters[string(key)], n)
+				return nil
+			}))
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -137,6 +134,20 @@ func (x *settling) look(ctx context.Context) (progress <-chan struct{}, err erro
 		x.problem = x.dead(letters)
 	}
 	return nil, nil
+}
+
+// awaits reports whether a notification of a row, or of a table-level change, goes back to upTo and
+// is not given up.
+func (x *settling) awaits(given *observer.DeadLetter, n *txn.Notification) bool {
+	switch {
+	case given != nil && n.Stamped() && n.CommitTS <= given.At:
+		return false
+	case n.Announced():
+		return true
+	case n.Stamped():
+		return n.From() <= x.upTo
+	}
+	return n.StartTS <= x.upTo
 }
 
 // running returns the observation of an observer in this process, or nil.

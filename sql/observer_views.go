@@ -14,21 +14,29 @@ func (c catalogEnv) Pending(ctx context.Context, o catalog.Observed) (p pgcatalo
 	err error) {
 	target := o.Target()
 	var last []byte
-	err = c.s.engine.store.Notifications(ctx, target.Rows,
-		func(key []byte, n *txn.Notification) error {
-			if n.Observer != target.ID {
-				return nil
-			}
-			if string(key) != string(last) || p.Rows == 0 {
-				p.Rows++
-				last = append(last[:0], key...)
-			}
-			if n.Stamped() && (p.Oldest == 0 || n.From() < p.Oldest) {
-				p.Oldest = n.From()
-			}
+	count := func(key []byte, n *txn.Notification) error {
+		if n.Observer != target.ID {
 			return nil
-		})
-	return p, err
+		}
+		if n.Stamped() && (p.Oldest == 0 || n.From() < p.Oldest) {
+			p.Oldest = n.From()
+		}
+		switch {
+		case string(key) == string(last):
+		case target.IsPlace(key):
+			p.TableChanges++
+		default:
+			p.Rows++
+		}
+		last = append(last[:0], key...)
+		return nil
+	}
+	for _, span := range target.Spans() {
+		if err := c.s.engine.store.Notifications(ctx, span, count); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 // DeadLetters is part of pgcatalog.Env.

@@ -80,6 +80,7 @@ type Desc struct {
 	Comment  string
 
 	prepared *prepared     // encodings worked out by Prepare
+	rekeyed  bool          // see Rekey
 	readAt   tso.Timestamp // see ReadAt; zero: when the transaction reads rows
 }
 
@@ -301,6 +302,13 @@ func (d *Desc) Clone() *Desc {
 	}
 	return &c
 }
+
+// Rekey notes that the descriptor is to take the place of one under which the same rows had other
+// keys, though the key columns are the same. It is not stored.
+func (d *Desc) Rekey() { d.rekeyed = true }
+
+// Rekeyed reports whether Rekey was called.
+func (d *Desc) Rekeyed() bool { return d.rekeyed }
 
 // Follows reports whether the view uses a relation.
 func (i *Incremental) Follows(id ID) bool {

@@ -88,9 +88,10 @@ func DescribeValue(d *Desc, k Key, value []byte) string {
 	return strings.Join(parts, " ")
 }
 
-// DescribeRowKey is the text of the key columns of a row, given by its whole key: (7, a).
+// DescribeRowKey is the text of the key columns of a row, given by its whole key, or by the one
+// that an observer has for a row which is gone with its place: (7, a).
 func DescribeRowKey(d *Desc, key []byte) string {
-	k, ok := DecodeKey(key)
+	k, ok := DecodeKey(FormerRowKey(key))
 	if !ok {
 		return fmt.Sprintf("%x", key)
 	}

@@ -77,6 +77,22 @@ func (o *Observer) Changed(d *Desc, old, new []types.Datum) bool {
 	return false
 }
 
+// ChangedSince is Changed of a row from before a rewrite of the table, as the descriptor was then.
+// A column that is new, or has another type, is changed.
+func (o *Observer) ChangedSince(then *Desc, old []types.Datum, d *Desc, new []types.Datum) bool {
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		if c.Hidden || !o.Observes(c.ID) {
+			continue
+		}
+		at := then.ColumnByID(c.ID)
+		if at < 0 || then.Columns[at].Type.OID != c.Type.OID || differ(c.Type, old[at], new[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func differ(t *types.Type, a, b types.Datum) bool {
 	switch {
 	case !types.Equal(t, a, b):

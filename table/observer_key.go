@@ -19,8 +19,14 @@ type ObserverKind byte
 const (
 	ObserverAcknowledgement ObserverKind = iota + 1
 	ObserverDeadLetter
-	ObserverBackfill // the only one that is of no row
+	ObserverBackfill // of no row
 	ObserverGone
+	ObserverPlace // of a table-level change
+	ObserverWalk  // of a table-level change
+	// ObserverLimbo keys are those of rows that are gone with the place in which they were. They
+	// have notifications, and keys of the other kinds, but no values.
+	ObserverLimbo
+	ObserverImage
 )
 
 func (k ObserverKind) String() string {
@@ -33,6 +39,14 @@ func (k ObserverKind) String() string {
 		return "backfill"
 	case ObserverGone:
 		return "gone"
+	case ObserverPlace:
+		return "table change"
+	case ObserverWalk:
+		return "walk"
+	case ObserverLimbo:
+		return "gone with its place"
+	case ObserverImage:
+		return "image"
 	}
 	return fmt.Sprintf("kind %d", byte(k))
 }
@@ -59,19 +73,31 @@ func ObserverOfSpan(span kv.Span) (id ID, ok bool) {
 }
 
 // DecodeObserverKey takes a key of an observer apart; ok is false for keys of other owners. rowKey
-// is the whole key of a row, and aliases key.
+// is the whole key of a row, or of one that is gone with its place, or the number of a table-level
+// change, 4 bytes. It aliases key.
 func DecodeObserverKey(key []byte) (id ID, kind ObserverKind, rowKey []byte, ok bool) {
 	if len(key) < 6 || key[0] != PrefixObserver {
 		return 0, 0, nil, false
 	}
 	id, kind, rowKey = ID(binary.BigEndian.Uint32(key[1:])), ObserverKind(key[5]), key[6:]
 	switch kind {
-	case ObserverAcknowledgement, ObserverDeadLetter, ObserverGone:
+	case ObserverAcknowledgement, ObserverDeadLetter, ObserverGone, ObserverLimbo, ObserverImage:
 		return id, kind, rowKey, true
+	case ObserverPlace, ObserverWalk:
+		return id, kind, rowKey, len(rowKey) == 4
 	case ObserverBackfill:
 		return id, kind, rowKey, len(rowKey) == 0
 	}
 	return 0, 0, nil, false
+}
+
+// FormerRowKey returns the key that a row had which is gone with its place, by the key that an
+// observer has for it. Other keys it returns as they are.
+func FormerRowKey(key []byte) []byte {
+	if _, kind, row, ok := DecodeObserverKey(key); ok && kind == ObserverLimbo {
+		return row
+	}
+	return key
 }
 
 // restOf returns the key columns of a whole key of the layout.

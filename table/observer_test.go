@@ -280,8 +280,11 @@ func TestKeysOfAnObserver(t *testing.T) {
 		require.EqualValues(t, o.ID, target.ID)
 		require.Equal(t, d.IndexSpan(table.RowIndexID), target.Rows)
 		require.Equal(t, table.PrefixSpan(target.State), span)
-		for kind := table.ObserverAcknowledgement; kind <= table.ObserverGone; kind++ {
+		for kind := table.ObserverAcknowledgement; kind <= table.ObserverImage; kind++ {
 			of := row
+			if kind == table.ObserverPlace || kind == table.ObserverWalk {
+				of = []byte{0, 0, 0, 9}
+			}
 			if kind == table.ObserverBackfill {
 				of = []byte{}
 			}

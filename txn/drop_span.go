@@ -28,6 +28,26 @@ func (t *Txn) DropSpan(span kv.Span) error {
 	return t.Set(key, value)
 }
 
+// HoldDropped keeps the collector from deleting the span that this transaction drops and that
+// starts at start, until a transaction has committed that lets it go (ReleaseDropped). Readers in
+// between find what was committed there. The holder's name is unique among those of the span.
+func (t *Txn) HoldDropped(start, holder []byte) error { return t.Set(gc.HeldKey(start, holder)) }
+
+// ReleaseDropped takes back a hold. The collector waits for transactions that began before.
+func (t *Txn) ReleaseDropped(start, holder []byte) error {
+	key, _ := gc.HeldKey(start, holder)
+	return t.Delete(key)
+}
+
+// Keeps reports whether a span was not dropped as a whole, by the list of dropped spans, and makes
+// Commit fail if it is dropped meanwhile.
+func (t *Txn) Keeps(ctx context.Context, span kv.Span) (bool, error) {
+	t.ValidateKept(span, t.readTS)
+	key, _ := gc.AppendDropped(span)
+	value, err := t.GetUnserialized(ctx, key)
+	return value == nil, err
+}
+
 // ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole
 // (DropSpan) after the timestamp: what was read or locked in it means nothing any more.
 func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {

@@ -254,9 +254,6 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 // next descriptor. It holds the new rows in memory, encoded.
 func (a *alteration) rewrite(ctx context.Context, next *table.Desc,
 	change func(old []types.Datum) ([]types.Datum, error)) error {
-	if err := catalog.RefuseObserved(a.d, "rewrite", ""); err != nil {
-		return err
-	}
 	for i := range next.Columns {
 		next.Columns[i].Missing = nil // every row is written with all of its columns
 	}

@@ -59,10 +59,25 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 			return err
 		}
 	}
+	if changesKeys(a.d, next, o, act) {
+		next.Rekey()
+	}
 	if err := a.rewrite(ctx, next, a.converted(ctx, next, o, convert)); err != nil {
 		return err
 	}
 	return a.verifyReferences(ctx, id)
+}
+
+// changesKeys reports whether rows may get other keys with the new type of column o: it is part of
+// the row key, or a generated column is, and its values do not just become those of another integer
+// type.
+func changesKeys(d, next *table.Desc, o int, act *ast.AlterAction) bool {
+	return slices.ContainsFunc(next.RowKey, func(k table.IndexColumn) bool {
+		at := next.ColumnByID(k.ColumnID)
+		from, to := d.Columns[o].Type, next.Columns[o].Type
+		return next.Columns[at].Generated != "" || at == o &&
+			(act.Using != nil || !isSequenceType(from) || !isSequenceType(to))
+	})
 }
 
 // isIndexed reports whether an index has the column.

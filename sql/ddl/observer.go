@@ -185,11 +185,12 @@ func (dr *dropper) observersOf(d *table.Desc, columns []string) {
 	}
 }
 
-// unobserved refuses to change the type of column o while an observer observes it.
+// unobserved refuses to change the type of column o while an observer names it. One of all columns
+// gets the rows as changed.
 func (a *alteration) unobserved(o int) error {
 	c := &a.d.Columns[o]
 	for i := range a.d.Observers {
-		if obs := &a.d.Observers[i]; !obs.Views && obs.Observes(c.ID) {
+		if obs := &a.d.Observers[i]; !obs.Views && slices.Contains(obs.Columns, c.ID) {
 			return sqlerr.New(sqlerr.FeatureNotSupported,
 				"cannot alter type of a column that an observer observes").
 				WithDetail("Observer \"%s\" observes column \"%s\".", obs.Name, c.Name).

@@ -7,7 +7,6 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -32,10 +31,6 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 	}
 	for _, d := range tables {
 		if err := env.unused("TRUNCATE", d); err != nil {
-			return err
-		}
-		if err := catalog.RefuseObserved(d, "truncate",
-			"Use DELETE, or drop the observer"); err != nil {
 			return err
 		}
 	}

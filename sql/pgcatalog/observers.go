@@ -10,8 +10,10 @@ import (
 
 // Pending is what waits for an observer.
 type Pending struct {
-	Rows   int64
-	Oldest tso.Timestamp // lowest commit_ts among the changes; zero: none is known
+	Rows int64
+	// TableChanges is how many TRUNCATEs and rewrites of the table are not worked off row by row.
+	TableChanges int64
+	Oldest       tso.Timestamp // lowest commit_ts among the changes; zero: none is known
 }
 
 func (r *reader) observers() []catalog.Observed {
@@ -23,7 +25,7 @@ func (r *reader) observers() []catalog.Observed {
 func observerRows(r *reader, emit emitter) {
 	for _, o := range r.observers() {
 		var pending Pending
-		if r.wants("pending", "oldest_pending") {
+		if r.wants("pending", "oldest_pending", "table_changes") {
 			var err error
 			pending, err = r.env.Pending(r.ctx, o)
 			r.fail(err)
@@ -52,13 +54,13 @@ func observerRows(r *reader, emit emitter) {
 		row := []any{"name", o.Observer.Name, "tablename", observedName(o.Table), "version",
 			o.Observer.Version, "columns", columns, "pending", pending.Rows, "oldest_pending",
 			oldest,
-			"dead_letters", letters}
+			"table_changes", pending.TableChanges, "dead_letters", letters}
 		st, running := r.env.ObserverStats(o)
 		row = append(row, "running", running)
 		if running {
 			row = append(row, "backfilling", st.Backfill, "workers", st.Workers, "busy", st.Running,
-				"queued", st.Queued, "runs", st.Runs, "conflicts", st.Conflicts, "failures",
-				st.Failures)
+				"queued", st.Queued, "carried", st.Carried, "runs", st.Runs, "conflicts",
+				st.Conflicts, "failures", st.Failures)
 			if st.LastError != "" {
 				row = append(row, "last_error", st.LastError, "last_failed", st.LastFailed)
 			}

@@ -326,7 +326,7 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	for i := range d.Observers {
-		if err := v.forgetObserver(d, &d.Observers[i]); err != nil {
+		if err := v.forgetObserver(ctx, d, &d.Observers[i]); err != nil {
 			return err
 		}
 	}

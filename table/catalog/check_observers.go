@@ -56,6 +56,10 @@ func (ch *checker) observerKeys(ctx context.Context,
 	if err != nil {
 		return err
 	}
+	places, err := ch.places(ctx, tables)
+	if err != nil {
+		return err
+	}
 	it, err := ch.tx.Scan(ctx, table.PrefixSpan([]byte{table.PrefixObserver}),
 		txn.ScanOptions{KeysOnly: true, Unserialized: true})
 	if err != nil {
@@ -75,7 +79,7 @@ func (ch *checker) observerKeys(ctx context.Context,
 			p.What = "key of no observer"
 		case d == nil:
 			p.What = fmt.Sprintf("%s of observer %d, which does not exist", kind, id)
-		case kind != table.ObserverBackfill && !d.IndexSpan(table.RowIndexID).Contains(row):
+		case !isPlace(kind, row, places[id]):
 			p.Relation = ch.names[d.ID]
 			p.What = fmt.Sprintf("%s of observer %q for a key that is no row's", kind,
 				d.Observer(id).Name)
@@ -85,4 +89,35 @@ func (ch *checker) observerKeys(ctx context.Context,
 		ch.report(p)
 	}
 	return it.Err()
+}
+
+// isPlace reports whether a key of an observer is of no row, or of one in its places.
+func isPlace(kind table.ObserverKind, row []byte, places []kv.Span) bool {
+	switch kind {
+	case table.ObserverBackfill, table.ObserverPlace, table.ObserverWalk:
+		return true
+	case table.ObserverLimbo:
+		return false // it has no value
+	}
+	if former := table.FormerRowKey(row); len(former) < len(row) {
+		_, ok := table.DecodeKey(former)
+		return ok
+	}
+	return slices.ContainsFunc(places, func(s kv.Span) bool { return s.Contains(row) })
+}
+
+// places lists where the rows of each observer are, or were before table-level changes that it has
+// not forgotten.
+func (ch *checker) places(ctx context.Context,
+	tables map[table.ID]*table.Desc) (map[table.ID][]kv.Span, error) {
+	places := map[table.ID][]kv.Span{}
+	for id, d := range tables {
+		target := d.Target(d.Observer(id))
+		from, err := target.Moved(ctx, ch.tx)
+		if err != nil {
+			return nil, err
+		}
+		places[id] = append(from, d.IndexSpan(table.RowIndexID))
+	}
+	return places, nil
 }

@@ -132,7 +132,11 @@ func (ds *Describer) observerKey(id table.ID, kind table.ObserverKind, row []byt
 	if n, ok := ds.observers[id]; ok {
 		name += " " + n
 	}
-	if name += "/" + kind.String(); len(row) > 0 {
+	switch name += "/" + kind.String(); kind {
+	case table.ObserverBackfill:
+	case table.ObserverPlace, table.ObserverWalk:
+		name += fmt.Sprintf("/%d", binary.BigEndian.Uint32(row))
+	default:
 		name += ds.Key(row)
 	}
 	return name

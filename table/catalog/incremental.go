@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table"
 )
 
@@ -166,7 +165,7 @@ func (v *View) leaveTables(ctx context.Context, view *table.Desc) error {
 
 func (v *View) leave(ctx context.Context, old *table.Desc) error {
 	// It keeps no keys. That its span was dropped is how the sweeper learns of it.
-	if err := v.forgetObserver(old, old.ViewObserver()); err != nil {
+	if err := v.forgetObserver(ctx, old, old.ViewObserver()); err != nil {
 		return err
 	}
 	d := old.Clone()
@@ -228,10 +227,4 @@ func union(a, b []table.ColumnID) []table.ColumnID {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// refuseFollowed is RefuseObserved for a table that views follow.
-func refuseFollowed(d *table.Desc, verb string) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported,
-		"cannot %s table \"%s\" because incremental materialized views follow it", verb, d.Name)
 }

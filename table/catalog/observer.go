@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn/observer"
@@ -120,7 +119,7 @@ func (v *View) ReplaceObserver(ctx context.Context, old *table.Desc,
 	}
 	o.ID = to.ID
 	if o.Backfill { // it begins anew: what the old one has acknowledged says nothing
-		if err := v.forgetObserver(old, to); err != nil {
+		if err := v.forgetObserver(ctx, old, to); err != nil {
 			return nil, err
 		}
 		var err error
@@ -168,7 +167,7 @@ func (v *View) DropObserver(ctx context.Context, old *table.Desc, name string) (
 	if o == nil {
 		return nil, noObserver(name)
 	}
-	if err := v.forgetObserver(old, o); err != nil {
+	if err := v.forgetObserver(ctx, old, o); err != nil {
 		return nil, err
 	}
 	d := old.Clone()
@@ -178,8 +177,11 @@ func (v *View) DropObserver(ctx context.Context, old *table.Desc, name string) (
 }
 
 // forgetObserver removes the name and drops the keys of an observer.
-func (v *View) forgetObserver(d *table.Desc, o *table.Observer) error {
+func (v *View) forgetObserver(ctx context.Context, d *table.Desc, o *table.Observer) error {
 	if !o.Views {
+		if err := v.releaseObserver(ctx, d, o); err != nil {
+			return err
+		}
 		if err := v.remove(observerKey(d.DatabaseID, o.Name)); err != nil {
 			return err
 		}
@@ -190,22 +192,6 @@ func (v *View) forgetObserver(d *table.Desc, o *table.Observer) error {
 
 func noObserver(name string) error {
 	return sqlerr.New(sqlerr.UndefinedObject, "observer \"%s\" does not exist", name)
-}
-
-// RefuseObserved is 0A000 if a table has an observer, for what replaces its rows without a Writer:
-// nothing would be noted for the observer. verb is what is done to the table, hint what to do
-// instead, "" for nothing but to drop the observer.
-func RefuseObserved(d *table.Desc, verb, hint string) error {
-	if len(d.Observers) == 0 {
-		return nil
-	}
-	name := d.Observers[0].Name
-	if hint == "" {
-		hint = "Drop the observer first"
-	}
-	return sqlerr.New(sqlerr.FeatureNotSupported,
-		"cannot %s table \"%s\" because observer \"%s\" observes it", verb, d.Name, name).
-		WithHint("%s: SELECT minidb_drop_observer(%s).", hint, sqlname.Literal(name))
 }
 
 // observerEntry is what the name of an observer leads to.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -8,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/observer"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -281,16 +284,83 @@ func TestDropDatabaseDropsObservers(t *testing.T) {
 	})
 }
 
-// What replaces all rows without a Writer would note nothing.
-func TestAnObservedTableKeepsItsPlace(t *testing.T) {
+// TRUNCATE drops the rows as a whole, and the span stays until each observer has carried them away.
+func TestADroppedPlaceStaysForItsObservers(t *testing.T) {
 	f := memory(t)
-	f.withRows("t", 1)
-	d := f.observe("t", table.Observer{Name: "o"})
+	f.withRows("t", 3)
+	f.observe("t", table.Observer{Name: "o"})
+	f.observe("t", table.Observer{Name: "p"})
+	old := f.observe("t", table.Observer{Name: "dropped"})
+	f.must(func(_ *txn.Txn, v *View) error { return v.Truncate(f.ctx, old) })
+	f.check()
+	f.collect()
+	require.Equal(t, 3, f.rowsIn(old))
+	d := f.table("t")
+	f.must(func(_ *txn.Txn, v *View) error {
+		next, err := v.DropObserver(f.ctx, d, "dropped")
+		d = next
+		return err
+	})
+	for _, name := range []string{"o", "p"} {
+		f.check()
+		f.collect()
+		require.Equal(t, 3, f.rowsIn(old), "until %s is done", name)
+		target := d.Target(d.ObserverByName(name))
+		places := f.notified(target.Spans()[0])
+		require.Len(t, places, 1)
+		gone, found, err := target.Carry(f.ctx, f.store, places[0])
+		require.NoError(t, err)
+		require.Equal(t, observer.Pending, found)
+		require.Len(t, gone, 3)
+		require.Len(t, f.notified(target.Rows), 3)
+		_, found, err = target.Carry(f.ctx, f.store, places[0])
+		require.NoError(t, err)
+		require.Equal(t, observer.Nothing, found)
+		require.Empty(t, f.notified(target.Spans()[0]))
+		for _, key := range gone {
+			f.acknowledge(&target, key)
+		}
+	}
+	f.collect()
+	require.Zero(t, f.rowsIn(old))
+	f.check()
+}
+
+// rowsIn counts the rows that are in the place of a descriptor.
+func (f *fixture) rowsIn(d *table.Desc) (n int) {
 	tx := f.begin()
-	err := f.cat.View(tx).Truncate(f.ctx, d)
-	require.Equal(t, sqlerr.FeatureNotSupported, sqlState(t, err))
-	require.ErrorContains(t, err, `observer "o"`)
-	require.NoError(t, tx.Rollback(f.ctx))
+	n = f.count(tx, d)
+	require.NoError(f.t, tx.Rollback(f.ctx))
+	return n
+}
+
+// notified lists the keys of a span that have notifications.
+func (f *fixture) notified(span kv.Span) (keys [][]byte) {
+	require.NoError(f.t, f.store.Notifications(f.ctx, span,
+		func(key []byte, n *txn.Notification) error {
+			if len(keys) == 0 || !bytes.Equal(key, keys[len(keys)-1]) {
+				keys = append(keys, bytes.Clone(key))
+			}
+			return nil
+		}))
+	return keys
+}
+
+// acknowledge is a run on a row that is gone.
+func (f *fixture) acknowledge(o *observer.Target, key []byte) {
+	f.t.Helper()
+	var c observer.Change
+	f.must(func(tx *txn.Txn, _ *View) error {
+		found := observer.Nothing
+		var err error
+		c, found, err = o.Look(f.ctx, tx, key)
+		require.NoError(f.t, err)
+		require.Equal(f.t, observer.Pending, found)
+		require.NotNil(f.t, c.Old)
+		require.Nil(f.t, c.Value)
+		return o.Acknowledge(tx, &c)
+	})
+	require.NoError(f.t, o.Clean(f.ctx, f.store, &c))
 }
 
 func TestCheckFindsKeysOfObserversThatAreNotInTheirPlace(t *testing.T) {

@@ -15,12 +15,8 @@ import (
 
 // Relocate gives the rows of a table, the entries of its indexes, and what an incremental view
 // keeps beside its rows, a place where nothing is yet. The old place is dropped by UpdateRelation.
-// It is 0A000 for a table with observers. Requires: d is a clone, and has no rows but those to be
-// written.
+// Requires: d is a clone, and has no rows but those to be written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
-	if err := RefuseObserved(d, "rewrite", ""); err != nil {
-		return err
-	}
 	id, err := v.NewID(ctx)
 	if err != nil {
 		return err
@@ -79,6 +75,9 @@ func (v *View) moveStorage(old, d *table.Desc) error {
 	}
 	if old.Storage() != d.Storage() {
 		if err := v.dropStorage(old); err != nil {
+			return err
+		}
+		if err := v.moveObservers(old, d); err != nil {
 			return err
 		}
 		return v.put(storageKey(d.StorageID), table.AppendID(nil, d.ID))

@@ -126,7 +126,7 @@ func (p *Pass) drop(ctx context.Context, e kv.Engine, limit int) (done bool, err
 	return next == nil, nil
 }
 
-// dropOne deletes what is in a dropped span, or when nothing is, the entry.
+// dropOne deletes what is in a dropped span that is not held, or when nothing is, the entry.
 func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped,
 	limit int) (done bool, err error) {
 	occupied, err := mvcc.Occupied(ctx, r, d.span)
@@ -135,6 +135,9 @@ func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped,
 	}
 	if len(occupied) == 0 {
 		return true, p.forget(ctx, e, d)
+	}
+	if held, err := isHeld(ctx, r, p.Stats.Safepoint, d.span.Start); err != nil || held {
+		return err == nil, err
 	}
 	for _, raw := range occupied {
 		if done, err := kv.DeleteSpan(ctx, e, raw, limit); err != nil || !done {

@@ -16,6 +16,9 @@ func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
 	if err == nil && c.letter {
 		err = t.Delete(o.stateKey(stateLetter, c.Key))
 	}
+	if err == nil && c.moved {
+		err = t.Delete(o.stateKey(stateImage, c.Key))
+	}
 	switch {
 	case err != nil:
 	case c.Value == nil:
@@ -108,5 +111,6 @@ func (o *Target) gone(ctx context.Context, s *txn.Store, visit func(c *Change) e
 
 // CleanUp removes what runs before a crash have left.
 func (o *Target) CleanUp(ctx context.Context, s *txn.Store) error {
-	return o.gone(ctx, s, func(c *Change) error { return o.Clean(ctx, s, c) })
+	err := o.gone(ctx, s, func(c *Change) error { return o.Clean(ctx, s, c) })
+	return errors.Join(err, o.prune(ctx, s))
 }

@@ -21,8 +21,9 @@ func (o *Target) Backfill(t *txn.Txn) error {
 }
 
 // BackfillStep announces the next rows that the observer has not run on yet, and returns their
-// keys. done reports whether there are no more. Where it is interrupted, it goes on later: some
-// rows are announced twice then, and run on once more, if at all, before they are acknowledged.
+// keys. done reports whether there are no more, or a table-level change comes first. Where it is
+// interrupted, it goes on later: some rows are announced twice then, and run on once more, if at
+// all, before they are acknowledged.
 func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte, done bool,
 	err error) {
 	t, err := s.Begin(ctx, txn.BeginOptions{})
@@ -33,6 +34,12 @@ func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte,
 	from, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
 	if err != nil || len(from) == 0 {
 		return nil, true, err
+	}
+	if moved, err := occupied(ctx, t, o.stateSpan(stateWalk)); err != nil || moved {
+		return nil, true, err
+	}
+	if !o.Rows.Contains(from) { // the rows have another place than they had for the caller
+		return nil, false, nil
 	}
 	span := kv.Span{Start: append([]byte{}, from...), End: o.Rows.End}
 	keys, next, err := o.unseen(ctx, t, span)

@@ -26,6 +26,28 @@
 //     transaction may commit above a snapshot that does not show its write.
 //   - observer I5 (rows that are gone): the acknowledgement of a row that is gone is removed after
 //     its notifications. Until then a mark leads to it.
+//   - observer I6 (table-level changes): what is known of a row under a key in an old place is
+//     taken to its new key by one transaction, once: acknowledgement, and what is pending as an
+//     image that the run deletes in its own transaction. That transaction writes the
+//     acknowledgement under the old key, so no run under that key commits beside it; and no run
+//     looks at the new key before. The old place is not deleted until all of its rows are carried.
+//
+// # Table-level changes
+//
+// TRUNCATE and rewrites of a table give its rows another place, and read and delete none of the old
+// ones. For an observer such a transaction writes three keys: the change, with both places, where
+// the walk through the old place has come to, and a hold on the dropped span (txn.HoldDropped). The
+// first of them has a notification, so that the change is found, waited for and counted as those of
+// rows are. A worker then takes the walk step by step ([Target.Carry]). For each row that the
+// observer knows of it writes an image under the row's new key: the row as it was, and announces
+// that key. A run on it sees the image as the oldest change, and the row in the new place, if there
+// is one, as it is. Where keys have changed, a key of the observer's own stands for a row that is
+// gone, and a backfill announces the rows of the new place as new. Old images stay encoded as they
+// were; the change keeps what is needed to read them, until nothing refers to it.
+//
+// Changes are walked in their order, each to the next place. Nothing is written in an old place
+// after the change, but a transaction that validated before may be about to commit there: a
+// notification without a stamp, or above the step's snapshot, is waited for.
 //
 // # Keys of an observer's state, after its prefix
 //
@@ -33,6 +55,10 @@
 //	02 row key   dead letter: the run that was given up, and why
 //	03           backfill: the row key from which on rows are to be announced, empty when all are
 //	04 row key   the row is gone, and its acknowledgement is to be removed
+//	05 number    table-level change: both places, and how to read rows of the old one
+//	06 number    the row key of the old place from which on rows are to be carried
+//	07 row key   stands for a row that is gone with its place: it has no value
+//	08 row key   image of a row from before a table-level change that no run has seen
 //
 // Simple on purpose: a row is taken by one worker of a process at a time. Processes that share a
 // store run the same row twice, and one of the runs fails at its commit. What another process has

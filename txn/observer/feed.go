@@ -16,14 +16,14 @@ var errFull = errors.New("the queue is full")
 // crash, or a time without workers, has left, and the rows of a backfill, and later what did not
 // fit. Once that is done it removes what runs before a crash have left.
 func (p *Pool) feed() {
-	var from []byte // where a scan goes on; nil: none has begun
-	for p.awaitRoom(from != nil) {
-		next, err := p.fill(from)
+	var left []kv.Span // what a scan has left; nil: none has begun
+	for p.awaitRoom(left != nil) {
+		rest, err := p.fill(left)
 		if err != nil {
 			p.failedToFeed(err)
 			continue
 		}
-		from = next
+		left = rest
 	}
 }
 
@@ -38,23 +38,27 @@ func (p *Pool) awaitRoom(scanning bool) bool {
 	return !p.stopped
 }
 
-// fill scans for notifications from a key on, or else announces the next rows of a backfill, or
-// else cleans up. It returns where the scan goes on, nil at its end.
-func (p *Pool) fill(from []byte) (next []byte, err error) {
+// fill goes on with a scan for notifications, or else announces the next rows of a backfill, or
+// else cleans up. It returns what the scan has left, nil at its end.
+func (p *Pool) fill(left []kv.Span) (rest []kv.Span, err error) {
+	target, err := p.target()
+	if err != nil {
+		return left, err
+	}
 	p.mu.Lock()
-	if from == nil && p.rescan {
+	if left == nil && p.rescan {
 		// What is notified from now on is seen, or asks for another scan.
-		from, p.rescan, p.scanning = p.opts.Target.Rows.Start, false, true
+		left, p.rescan, p.scanning = target.Spans(), false, true
 	}
 	filling := p.filling
 	p.mu.Unlock()
 	switch {
-	case from != nil:
-		return p.scan(from)
+	case left != nil:
+		return p.scan(&target, left)
 	case filling:
-		return nil, p.fillBack()
+		return nil, p.fillBack(&target)
 	}
-	if err := p.opts.Target.CleanUp(p.ctx, p.s); err != nil {
+	if err := target.CleanUp(p.ctx, p.s); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
@@ -64,14 +68,26 @@ func (p *Pool) fill(from []byte) (next []byte, err error) {
 	return nil, nil
 }
 
+// target returns the observer as it is registered now: a table-level change gives its rows another
+// place.
+func (p *Pool) target() (Target, error) {
+	if p.opts.Place == nil {
+		return p.opts.Target, nil
+	}
+	return p.opts.Place(p.ctx)
+}
+
 // fillBack announces the next rows of a backfill.
-func (p *Pool) fillBack() error {
-	keys, done, err := p.opts.Target.BackfillStep(p.ctx, p.s)
+func (p *Pool) fillBack(target *Target) error {
+	p.mu.Lock()
+	carried := p.carried
+	p.mu.Unlock()
+	keys, done, err := target.BackfillStep(p.ctx, p.s)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
-	if done {
+	if done && carried == p.carried {
 		p.filling = false
 		p.progress()
 	}
@@ -83,33 +99,61 @@ func (p *Pool) fillBack() error {
 }
 
 // scan adds the rows of notifications to the queue until it is full.
-func (p *Pool) scan(from []byte) (next []byte, err error) {
-	o := &p.opts.Target
-	span := kv.Span{Start: from, End: o.Rows.End}
-	err = p.s.Notifications(p.ctx, span, func(key []byte, n *txn.Notification) error {
-		if n.Observer != o.ID {
+func (p *Pool) scan(target *Target, left []kv.Span) (rest []kv.Span, err error) {
+	for i, span := range left {
+		err := p.s.Notifications(p.ctx, span, func(key []byte, n *txn.Notification) error {
+			if n.Observer != target.ID {
+				return nil
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			// A row that runs may have a snapshot from before this notification, and runs again.
+			if !p.add(string(key)) {
+				span.Start = bytes.Clone(key)
+				return errFull
+			}
 			return nil
+		})
+		switch {
+		case errors.Is(err, errFull):
+			return append([]kv.Span{span}, left[i+1:]...), nil
+		case err != nil:
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.rescan = true
+			return nil, err
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		// A row that runs may have a snapshot from before this notification, and runs again.
-		if !p.add(string(key)) {
-			next = bytes.Clone(key)
-			return errFull
-		}
-		return nil
-	})
-	if errors.Is(err, errFull) {
-		return next, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rescan = p.rescan || err != nil
-	if err == nil {
-		p.scanning = false
-		p.progress()
+	p.scanning = false
+	p.progress()
+	return nil, nil
+}
+
+// carry works off a table-level change. It is no run: rows run meanwhile.
+func (p *Pool) carry(place string) (res Result) {
+	for p.ctx.Err() == nil {
+		keys, found, err := p.opts.Target.Carry(p.ctx, p.s, []byte(place))
+		var conflict *txn.WriteConflictError
+		switch {
+		case err != nil:
+			return Result{Err: err, Conflict: errors.As(err, &conflict)}
+		case found != Pending:
+			return Result{Found: found}
+		}
+		p.mu.Lock()
+		p.stats.Carried += int64(len(keys))
+		// The last step may begin a backfill, and what it has left is to be forgotten.
+		p.carried++
+		p.filling, p.pruning = true, true
+		p.room.Signal()
+		p.mu.Unlock()
+		if len(keys) > 0 {
+			p.Wake(keys)
+		}
 	}
-	return nil, err
+	return Result{Found: Later}
 }
 
 // failedToFeed waits after an error, for the store may be full or closed.

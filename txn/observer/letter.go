@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -82,6 +83,14 @@ func (o *Target) GiveUp(ctx context.Context, s *txn.Store, l *DeadLetter) (err e
 	case at >= l.At:
 		return ErrSuperseded
 	}
+	// A row in a place that was dropped is another one's concern: that of its new key.
+	dropped, err := t.Dropped(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(dropped, func(s kv.Span) bool { return s.Contains(l.Key) }) {
+		return ErrSuperseded
+	}
 	if err := o.touch(t, l.Key, at); err != nil {
 		return err
 	}
@@ -126,6 +135,9 @@ func (o *Target) Drop(ctx context.Context, t *txn.Txn, key []byte) (found bool, 
 	row, err := t.Get(ctx, key)
 	if err == nil {
 		err = o.touch(t, key, at)
+	}
+	if err == nil {
+		err = t.Delete(o.stateKey(stateImage, key))
 	}
 	if err == nil && row == nil { // what is kept of it goes as after a run
 		err = t.Set(o.stateKey(stateGone, key),

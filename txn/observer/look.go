@@ -25,6 +25,10 @@ const (
 	stateLetter
 	stateBackfill
 	stateGone
+	statePlace // of a table-level change
+	stateWalk
+	stateLimbo // begins keys of rows that are gone with their place
+	stateImage
 )
 
 func (o *Target) stateKey(kind byte, rowKey []byte) []byte {
@@ -55,7 +59,9 @@ type Change struct {
 	Value []byte // as it is; nil: the row is gone
 	// Old is the row as it was before the first of the changes. It is nil if there was none, and if
 	// the observer has a backfill and has never run on the row.
-	Old        []byte
+	Old []byte
+	// Former is how to read Old where the table was rewritten since; nil: as Value under Key.
+	Former     *Former
 	At         tso.Timestamp // snapshot timestamp of the run
 	Previous   tso.Timestamp // of the last run that committed; zero: there was none
 	Origin     tso.Timestamp // lowest commit_ts of the changes from outside that led here
@@ -65,6 +71,7 @@ type Change struct {
 	Stale bool
 
 	letter bool // there is a dead letter of the row
+	moved  bool // a table-level change has left an image of it
 }
 
 // Look finds out in the transaction of a run, which has snapshot isolation, whether the observer is
@@ -74,10 +81,13 @@ func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 	c = Change{Key: key, At: t.StartTS()}
 	// The row first: then all commits that the snapshot shows have left their notifications.
 	value, err := t.Get(ctx, key)
-	if err != nil {
+	if err != nil || !o.has(key) {
 		return c, Nothing, err
 	}
 	c.Value = bytes.Clone(value)
+	if awaited, err := o.awaited(ctx, t, key); err != nil || awaited {
+		return c, Later, err
+	}
 	if c.Previous, err = o.acknowledged(ctx, t, key); err != nil {
 		return c, Nothing, err
 	}
@@ -89,6 +99,10 @@ func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 	if c.letter = letter != nil; c.letter {
 		since = max(since, letter.At)
 	}
+	left, err := o.image(ctx, t, key)
+	if err != nil {
+		return c, Nothing, err
+	}
 	all, settled, err := t.NotificationsOf(ctx, key, o.ID)
 	switch {
 	case err != nil:
@@ -96,12 +110,23 @@ func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 	case !settled:
 		return c, Later, nil
 	}
-	found = c.collapse(all, since)
+	found = c.collapse(all, since, left)
 	if found != Pending {
 		c.Stale = c.Stale || c.forgotten()
 		return c, found, nil
 	}
+	if left != nil {
+		c.Former, err = o.former(ctx, t, key, left.place)
+		return c, found, err
+	}
 	return c, found, o.hideOld(ctx, t, &c)
+}
+
+// has reports whether a key may be that of a row of the observer, and not of a place that the rows
+// have left.
+func (o *Target) has(key []byte) bool {
+	_, limbo := o.Limbo(key)
+	return limbo || o.Rows.Contains(key)
 }
 
 // hideOld takes the old value away that an observer with a backfill has not run on: until a first
@@ -112,40 +137,50 @@ func (o *Target) hideOld(ctx context.Context, t *txn.Txn, c *Change) error {
 		return nil
 	}
 	position, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
-	if position != nil {
+	if position != nil || err != nil {
+		c.Old = nil
+		return err
+	}
+	fresh, err := o.renewed(ctx, t)
+	if fresh {
 		c.Old = nil
 	}
 	return err
 }
 
-// collapse makes one change of the notifications above the acknowledgement. Up to since the
-// observer has run, or was given up.
-func (c *Change) collapse(all []txn.Notification, since tso.Timestamp) Found {
-	newer, fresh := false, false
+// collapse makes one change of the notifications above the acknowledgement, and of what a
+// table-level change has left, which is older. Up to since the observer has run, or was given up.
+func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *image) Found {
+	var sum image
 	var oldest tso.Timestamp
+	newer, fresh := false, false
+	if c.moved = left != nil; c.moved {
+		sum, fresh = *left, !c.letter
+	}
 	for i := range all {
 		n := &all[i]
 		if n.CommitTS > c.At {
 			newer = true
 			continue
 		}
-		if n.CommitTS <= c.Previous || n.Announced() && (c.Previous != 0 || c.Value == nil) {
+		idle := n.Announced() && !c.moved && (c.Previous != 0 || c.Value == nil)
+		if n.CommitTS <= c.Previous || idle {
 			c.Stale = true
 			continue
 		}
 		fresh = fresh || n.CommitTS > since
-		if oldest == 0 || n.From() < c.Origin {
-			c.Origin = n.From()
+		if n.Announced() && c.moved {
+			continue // it led to the image
 		}
-		if oldest == 0 || n.Generation < c.Generation {
-			c.Generation = n.Generation
+		sum.include(n.From(), n.Generation)
+		if !c.moved && (oldest == 0 || n.CommitTS < oldest) {
+			oldest = n.CommitTS
+			sum.hasOld, sum.old = n.HasOld, n.Old
 		}
-		if oldest == 0 || n.CommitTS < oldest {
-			oldest, c.Old = n.CommitTS, nil
-			if n.HasOld {
-				c.Old = append([]byte{}, n.Old...)
-			}
-		}
+	}
+	c.Origin, c.Generation, c.Old = sum.origin, sum.generation, nil
+	if sum.hasOld {
+		c.Old = append([]byte{}, sum.old...)
 	}
 	switch {
 	case fresh:

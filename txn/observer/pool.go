@@ -16,6 +16,8 @@ import (
 type Options struct {
 	Target  Target
 	Workers int
+	// Place returns the Target as it is registered now, or fails; nil: it is Target for ever.
+	Place func(ctx context.Context) (Target, error)
 	// Attempts is how often a run may fail before its row is given up.
 	Attempts int
 	// Run runs the observer on a row, in a transaction of its own, as far as that is needed. It
@@ -58,6 +60,8 @@ type Pool struct {
 
 	scanning bool // a scan is not at its end
 	cleaning bool // runs before a crash have perhaps left something
+	pruning  bool // to be cleaned once there is nothing else to do
+	carried  int  // steps of table-level changes
 }
 
 // row is one that the pool knows to have notifications.
@@ -79,6 +83,7 @@ type Stats struct {
 	Running                          int
 	// some rows from before the observer are to be announced still
 	Backfill   bool
+	Carried    int64 // rows that table-level changes have taken to another place, or away
 	LastError  string
 	LastFailed time.Time
 }
@@ -196,6 +201,10 @@ func (p *Pool) serve() {
 		if !ok {
 			return
 		}
+		if p.opts.Target.IsPlace([]byte(key)) {
+			p.finish(key, p.carry(key))
+			continue
+		}
 		res := p.opts.Run(p.ctx, []byte(key))
 		p.finish(key, res)
 	}
@@ -255,6 +264,9 @@ func (p *Pool) drop(key string, r *row) {
 		p.push(key)
 	} else {
 		delete(p.rows, key)
+		if p.pruning && len(p.rows) == 0 {
+			p.pruning, p.cleaning = false, true
+		}
 		p.room.Signal()
 	}
 	p.progress()
