@@ -27,6 +27,9 @@ type Change struct {
 	// between.
 	Origin     int64
 	Generation int
+	// At is the snapshot timestamp of the run: Row is the row as of it. Of two runs on a row, the
+	// one with the higher At has seen all that the other one has.
+	At int64
 }
 
 // Image is a row of an observed table.
@@ -62,7 +65,8 @@ func (m *Image) Get(column string, dest any) error {
 // at the last run.
 func (w *observation) change(o catalog.Observed, c *observer.Change) (out Change, same bool,
 	err error) {
-	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation)}
+	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation),
+		At: int64(c.At)}
 	row, err := newRowImage(o.Table, c.Key, c.Value)
 	if err != nil {
 		return out, false, err

@@ -134,6 +134,8 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 
 	stop()
 	awaitStop(t, db)
+	exec(t, db, "INSERT INTO docs VALUES ('came', 'and')")
+	exec(t, db, "DELETE FROM docs WHERE url = 'came'")
 	exec(t, db, "UPDATE docs SET body = 'four' WHERE url = 'c'")
 	exec(t, db, "DELETE FROM docs WHERE url = 'before'")
 	err := db.Settle(ctx, 0)
