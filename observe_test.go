@@ -147,6 +147,25 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 	mu.Unlock()
 }
 
+// TestARunKeepsItsSnapshot: the first statement of a function, on a table whose schema changed since
+// the run began, does not get another snapshot than the one in which the change was found.
+func TestARunKeepsItsSnapshot(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, countTables...)
+	runs := 0
+	require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "lengths", Table: "docs"},
+		func(ctx context.Context, tx *minidb.Tx, c minidb.Change) error {
+			if runs++; runs == 1 {
+				exec(t, db, "ALTER TABLE counts ADD COLUMN more int")
+			}
+			return wordCount(ctx, tx, c)
+		}))
+	exec(t, db, "INSERT INTO docs VALUES ('a', 'one')")
+	require.NoError(t, db.Settle(ctx, 0))
+	require.Zero(t, scalar[int64](t, db, countsBehind))
+	require.Zero(t, scalar[int64](t, db, "SELECT failures FROM minidb_observers"))
+}
+
 func TestObserversThatFail(t *testing.T) {
 	ctx := context.Background()
 	db := openObserved(t, countTables...)

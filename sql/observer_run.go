@@ -19,6 +19,8 @@ func (s *Session) ObserverRun(ctx context.Context, name string) (t *txn.Txn, o c
 		return nil, o, false, err
 	}
 	s.tx.view.HoldObserver(o)
+	// As after a first statement the snapshot stays as it is: the change is looked up in it.
+	s.tx.statements++
 	return s.tx.tx, o, true, nil
 }
 
