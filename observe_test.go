@@ -147,8 +147,8 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 	mu.Unlock()
 }
 
-// TestARunKeepsItsSnapshot: the first statement of a function, on a table whose schema changed since
-// the run began, does not get another snapshot than the one in which the change was found.
+// TestARunKeepsItsSnapshot: the first statement of a function, on a table whose schema changed
+// since the run began, does not get another snapshot than the one in which the change was found.
 func TestARunKeepsItsSnapshot(t *testing.T) {
 	ctx := context.Background()
 	db := openObserved(t, countTables...)
@@ -164,6 +164,27 @@ func TestARunKeepsItsSnapshot(t *testing.T) {
 	require.NoError(t, db.Settle(ctx, 0))
 	require.Zero(t, scalar[int64](t, db, countsBehind))
 	require.Zero(t, scalar[int64](t, db, "SELECT failures FROM minidb_observers"))
+}
+
+// TestSettleSeesAChainWhole: work that passes from one observer to another, which Settle has looked
+// at before, is waited for.
+func TestSettleSeesAChainWhole(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, "CREATE TABLE a(id int PRIMARY KEY)",
+		"CREATE TABLE b(id int PRIMARY KEY)", "CREATE TABLE c(id int PRIMARY KEY)")
+	for i, to := range []string{"c", "b"} { // Settle looks at the end of the chain first
+		from := []string{"b", "a"}[i]
+		require.NoError(t, db.Observe(ctx, minidb.Observer{Name: fmt.Sprint(i), Table: from},
+			func(ctx context.Context, tx *minidb.Tx, c minidb.Change) error {
+				_, err := tx.Exec(ctx, "INSERT INTO "+to+" VALUES ($1)", c.Key[0])
+				return err
+			}))
+	}
+	for i := range 300 {
+		exec(t, db, fmt.Sprintf("INSERT INTO a VALUES (%d)", i))
+		require.NoError(t, db.Settle(ctx, 0))
+		require.EqualValues(t, i+1, scalar[int64](t, db, "SELECT count(*) FROM c"))
+	}
 }
 
 func TestObserversThatFail(t *testing.T) {

@@ -1,13 +1,16 @@
 package minidb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -31,21 +34,25 @@ func (db *DB) Settle(ctx context.Context, ts int64) error {
 		upTo = now
 	}
 	for {
-		wait, err := db.unsettled(ctx, upTo)
-		if err != nil || wait == nil {
+		begun := time.Now()
+		await, err := db.unsettled(ctx, upTo)
+		if err != nil || await == nil {
 			return err
 		}
-		select {
-		case <-wait:
-		case <-time.After(settlePause): // a transaction was rolled back, perhaps
-		case <-ctx.Done():
-			return fmt.Errorf("minidb: observers have changes pending: %w", ctx.Err())
+		if err := await(ctx, max(settlePause, settleShare*time.Since(begun))); err != nil {
+			return fmt.Errorf("minidb: observers have changes pending: %w", err)
 		}
 	}
 }
 
-// settlePause is how long Settle waits before it looks again.
-const settlePause = 50 * time.Millisecond
+const (
+	// settlePause is how long Settle waits before it looks again: perhaps a transaction was rolled
+	// back, or a row has become a dead letter.
+	settlePause = 50 * time.Millisecond
+	// settleShare bounds the part of the time that looking takes. A look passes all notifications
+	// that were removed and are not yet compacted away.
+	settleShare = 20
+)
 
 // now returns a timestamp above that of every commit that has returned.
 func (db *DB) now(ctx context.Context) (ts tso.Timestamp, err error) {
@@ -56,28 +63,44 @@ func (db *DB) now(ctx context.Context) (ts tso.Timestamp, err error) {
 	return tx.StartTS(), tx.Rollback(ctx)
 }
 
-// unsettled looks once. It returns what to wait for: nil when all is settled.
-func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (wait <-chan struct{}, err error) {
-	all, err := db.registered(ctx)
+// unsettled looks once, at all observers as of one moment, for a run that ends makes work for the
+// next one. It returns what waits until another look is due: nil when all is settled.
+func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (
+	await func(ctx context.Context, most time.Duration) error, err error) {
+	observers, err := db.registered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]settling, len(observers))
+	var spans []kv.Span
+	var of []*settling // the spans
+	for i, o := range observers {
+		all[i] = settling{db: db, o: o, target: o.Target(), upTo: upTo}
+		if err := all[i].prepare(ctx); err != nil {
+			return nil, err
+		}
+		for _, span := range all[i].target.Spans() {
+			spans, of = append(spans, span), append(of, &all[i])
+		}
+	}
+	err = db.store.NotificationsIn(ctx, spans,
+		func(i int, key []byte, n *txn.Notification) error {
+			if !of[i].unsettled(key, n) {
+				return nil
+			}
+			of[i].pending = bytes.Clone(key)
+			return txn.ErrNextSpan
+		})
 	if err != nil {
 		return nil, err
 	}
 	var problems []error
-	for _, o := range all {
-		x := settling{db: db, o: o, target: o.Target(), upTo: upTo}
-		progress, err := x.look(ctx)
-		if err != nil {
-			return nil, err
+	for i := range all {
+		x := &all[i]
+		if x.observation != nil && (x.pending != nil || x.filling) {
+			return x.await, nil // the problems are for the last look
 		}
-		if progress != nil && wait == nil {
-			wait = progress
-		}
-		if x.problem != nil {
-			problems = append(problems, x.problem)
-		}
-	}
-	if wait != nil {
-		return wait, nil // the others are named when this one has ended
+		problems = append(problems, x.problem())
 	}
 	return nil, errors.Join(problems...)
 }
@@ -93,61 +116,82 @@ func (db *DB) registered(ctx context.Context) (all []catalog.Observed, err error
 
 // settling is the look at one observer.
 type settling struct {
-	db      *DB
-	o       catalog.Observed
-	target  observer.Target
-	upTo    tso.Timestamp
-	problem error // what no process works on
+	db          *DB
+	o           catalog.Observed
+	target      observer.Target
+	upTo        tso.Timestamp
+	letters     map[string]*observer.DeadLetter
+	observation *observation // nil: it does not run in this process
+	progress    <-chan struct{}
+	filling     bool
+	pending     []byte // the first row that is to be run on
 }
 
-// look returns what to wait for, if there is something to be done and the observer runs here.
-func (x *settling) look(ctx context.Context) (progress <-chan struct{}, err error) {
-	w := x.db.running(x.target.ID)
-	filling := false
-	if w != nil {
-		// Before the look, so that nothing is missed: what a backfill has announced is seen below.
-		progress, filling = w.pool.Settled(), w.pool.Stats().Backfill
+// prepare finds out what is known before the notifications are looked at, so that nothing is
+// missed: what a backfill has announced by then is seen among them.
+func (x *settling) prepare(ctx context.Context) (err error) {
+	if x.observation = x.db.running(x.target.ID); x.observation != nil {
+		x.progress = x.observation.pool.Settled()
+		x.filling = x.observation.pool.Stats().Backfill
 	}
-	letters, err := x.letters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pending := false
-	for _, span := range x.target.Spans() {
-		err = errors.Join(err, x.db.store.Notifications(ctx, span,
-			func(key []byte, n *txn.Notification) error {
-				pending = pending || n.Observer == x.target.ID && x.awaits(letters[string(key)], n)
-				return nil
-			}))
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case w == nil && pending:
-		x.problem = sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
-			"observer \"%s\" has changes pending and does not run", x.o.Observer.Name).
-			WithHint("Run a program that calls Observe with it, or drop it.")
-		return nil, nil
-	case pending, filling:
-		return progress, nil
-	case len(letters) > 0:
-		x.problem = x.dead(letters)
-	}
-	return nil, nil
+	x.letters, err = x.readLetters(ctx)
+	return err
 }
 
-// awaits reports whether a notification of a row, or of a table-level change, goes back to upTo and
-// is not given up.
-func (x *settling) awaits(given *observer.DeadLetter, n *txn.Notification) bool {
+// unsettled reports whether a notification of a row, or of a table-level change, goes back to upTo
+// and is not given up.
+func (x *settling) unsettled(key []byte, n *txn.Notification) bool {
+	if n.Observer != x.target.ID {
+		return false
+	}
+	l := x.letters[string(key)]
 	switch {
-	case given != nil && n.Stamped() && n.CommitTS <= given.At:
+	case l != nil && n.Stamped() && n.CommitTS <= l.At:
 		return false
 	case n.Announced():
 		return true
 	case n.Stamped():
 		return n.From() <= x.upTo
 	}
-	return n.StartTS <= x.upTo
+	return n.StartTS <= x.upTo || n.Origin != 0 && n.Origin <= x.upTo
+}
+
+// await returns when the row that is pending is so no more, or after a while.
+func (x *settling) await(ctx context.Context, most time.Duration) error {
+	late := time.NewTimer(most)
+	defer late.Stop()
+	for {
+		select {
+		case <-x.progress:
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		x.progress = x.observation.pool.Settled()
+		pending := false
+		row := kv.Span{Start: x.pending, End: append(slices.Clip(x.pending), 0)}
+		err := x.db.store.Notifications(ctx, row, func(key []byte, n *txn.Notification) error {
+			pending = pending || x.unsettled(key, n)
+			return nil
+		})
+		if err != nil || !pending {
+			return err
+		}
+	}
+}
+
+// problem returns why something stays pending.
+func (x *settling) problem() error {
+	switch {
+	case x.pending != nil:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"observer \"%s\" has changes pending and does not run", x.o.Observer.Name).
+			WithHint("Run a program that calls Observe with it, or drop it.")
+	case len(x.letters) > 0:
+		return x.dead(x.letters)
+	}
+	return nil
 }
 
 // running returns the observation of an observer in this process, or nil.
@@ -157,7 +201,8 @@ func (db *DB) running(id uint32) *observation {
 	return db.observers.by[id]
 }
 
-func (x *settling) letters(ctx context.Context) (by map[string]*observer.DeadLetter, err error) {
+func (x *settling) readLetters(ctx context.Context) (by map[string]*observer.DeadLetter,
+	err error) {
 	tx, err := x.db.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err

@@ -61,6 +61,26 @@ func (s *Store) Notifications(ctx context.Context, span kv.Span,
 	return s.reading(func(r kv.Reader) error { return mvcc.Notifications(ctx, r, span, visit) })
 }
 
+// ErrNextSpan is what visit returns to pass over the rest of a span.
+var ErrNextSpan = errors.New("txn: the rest of the span is passed over")
+
+// NotificationsIn is Notifications of several spans as of one moment: a run of an observer that has
+// removed the notification which it dealt with has left those of what it has written.
+func (s *Store) NotificationsIn(ctx context.Context, spans []kv.Span,
+	visit func(span int, key []byte, n *Notification) error) error {
+	return s.reading(func(r kv.Reader) error {
+		for i, span := range spans {
+			err := mvcc.Notifications(ctx, r, span, func(key []byte, n *Notification) error {
+				return visit(i, key, n)
+			})
+			if err != nil && !errors.Is(err, ErrNextSpan) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // NotificationsOf returns the notifications of one observer on a key: if the transaction has read
 // the key, at least those of the commits that it sees. settled reports whether all have a stamp. If
 // not, another transaction has a lock on the key; if that transaction has ended, the lock is

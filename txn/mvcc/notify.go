@@ -82,10 +82,12 @@ func (n *Notification) appendTo(dst []byte) []byte {
 
 // decodeNotification decodes a cell by what follows the row in its key. Old aliases value.
 func decodeNotification(qualifier, value []byte) (n Notification, err error) {
-	bad := fmt.Errorf("mvcc: bad notification %x=%x: %w", qualifier, value, kv.ErrCorruption)
+	bad := func() error {
+		return fmt.Errorf("mvcc: bad notification %x=%x: %w", qualifier, value, kv.ErrCorruption)
+	}
 	if len(qualifier) != noteQualifier || len(value) < 2+tsLen || value[0] != noteFormat ||
 		value[1]&^noteHasOld != 0 {
-		return n, bad
+		return n, bad()
 	}
 	n.Observer = binary.BigEndian.Uint32(qualifier)
 	n.StartTS = tso.Timestamp(binary.BigEndian.Uint64(qualifier[4:]))
@@ -96,7 +98,7 @@ func decodeNotification(qualifier, value []byte) (n Notification, err error) {
 	generation := f.number()
 	n.Generation, n.Old = uint32(generation), f.rest
 	if f.bad || generation > 1<<32-1 || !n.HasOld && len(n.Old) > 0 {
-		return n, bad
+		return n, bad()
 	}
 	return n, nil
 }
