@@ -32,6 +32,7 @@ var layers = []struct {
 	{"planner", []string{"planner"}},
 	{"sql", []string{"sql"}},
 	{"root", []string{"."}},
+	{"recipes", []string{"recipes"}},
 	{"tools", []string{"internal", "examples"}},
 	{"cmd", []string{"cmd", "tests"}},
 }
@@ -46,6 +47,7 @@ var libraryImporters = map[string][]string{
 	"github.com/pingcap/tidb":       {"sql/parse"},
 	"github.com/jackc/pgx": {"internal/pgtest", "internal/shell", "internal/sqllogic",
 		"cmd/minidb", "examples"},
+	"golang.org/x/net":                  {"examples"},
 	"github.com/cockroachdb/apd":        {"table", "planner/builtin", "sql/exec"},
 	"github.com/tidwall/btree":          {"kv", "txn"},
 	"github.com/peterh/liner":           {"internal/shell"},
