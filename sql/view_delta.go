@@ -11,7 +11,6 @@ import (
 	"github.com/minidb/minidb/sql/advance"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // viewError is the error of an advance whose view's query fails: it cannot be computed for the rows
@@ -127,35 +126,12 @@ type cachedProgram struct {
 	program *incremental.Program
 }
 
-// viewProgram returns the program of an incremental view, with the relations that it reads and the
-// view locked.
-func (s *planRunner) viewProgram(ctx context.Context, view *table.Desc) (*incremental.Program,
-	error) {
-	p, err := s.cachedViewProgram(ctx, view)
-	if err != nil {
-		return nil, err
-	}
-	again, err := s.lockTables(ctx, p.Tables)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.lockTable(ctx, view.ID, rowlock.RowExclusive, false)
-	if err != nil {
-		return nil, err
-	}
-	if again || out == rowlock.Waited {
-		if changed, err := s.recheckSchema(ctx); err != nil {
-			return nil, err
-		} else if changed {
-			return nil, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access: the "+
-				"schema of what view \"%s\" reads has changed", view.Name)
-		}
-	}
-	return p, nil
-}
-
-func (s *planRunner) cachedViewProgram(ctx context.Context,
+// viewProgram returns the program of an incremental view. Commit fails when the view is changed
+// meanwhile. The relations that it reads may change: the program reads them as the snapshot has
+// them.
+func (s *planRunner) viewProgram(ctx context.Context,
 	view *table.Desc) (*incremental.Program, error) {
+	s.tx.tx.Validate(table.PointSpan(table.WritersKey(view.ID)))
 	version, own, err := s.tx.view.Version(ctx)
 	if err != nil {
 		return nil, err

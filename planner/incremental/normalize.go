@@ -1,6 +1,8 @@
 package incremental
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
@@ -157,7 +159,17 @@ func (n *normalizer) stage(st *stage) (logical.Node, error) {
 			return nil, refused(0, "groups of type %s", t)
 		}
 	}
-	st.state = n.view.stateDesc(st)
+	st.state = n.view.groupState(st)
+	for i := range st.aggs {
+		a := &st.aggs[i].Agg
+		if arg := argument(a); kindOf(a).Ordered() && st.valuesOf(arg) < 0 {
+			if !indexable(arg.Type()) {
+				return nil, refused(position(a.Args), "aggregate %s of type %s", a.Func.Name,
+					arg.Type())
+			}
+			st.values = append(st.values, values{arg: arg, desc: n.view.valueState(st, arg)})
+		}
+	}
 	n.view.stages = append(n.view.stages, st)
 	s := newScan(n.meta, st.state, "")
 	for i, k := range st.keys {
@@ -167,6 +179,11 @@ func (n *normalizer) stage(st *stage) (logical.Node, error) {
 		n.ids[a.ID] = s.First + len(st.keys) + i
 	}
 	return s, nil
+}
+
+// valuesOf returns the place of the values of an argument, or -1.
+func (st *stage) valuesOf(arg expr.Expr) int {
+	return slices.IndexFunc(st.values, func(v values) bool { return logical.Equal(v.arg, arg) })
 }
 
 // equalities returns the conditions of a join that equate an expression over its left side with one

@@ -46,6 +46,9 @@ type Term struct {
 type Stage struct {
 	State *table.Desc
 	Keys  int
+	// Values are the relations with the values of arguments of min and max: the keys of the group,
+	// the value, an image of it if equal values may differ, and how often it is there.
+	Values []*table.Desc
 	// InexactKeys is set when keys that are equal may differ, such as 1.0 and 1.00.
 	InexactKeys bool
 	Aggs        []Aggregate
@@ -65,6 +68,8 @@ type Aggregate struct {
 	ArgType  *types.Type
 	Func     *expr.Aggregate
 	Distinct bool
+	// Values is the place of the argument in the stage's Values, for min and max.
+	Values int
 }
 
 // Kind is how the state of an aggregate follows the rows of its group.
@@ -81,6 +86,9 @@ const (
 	Min
 	Max
 )
+
+// Ordered reports whether the kind needs the values of its argument in order.
+func (k Kind) Ordered() bool { return k == Min || k == Max }
 
 // aggregateKinds are the aggregates that a view may have.
 var aggregateKinds = map[string]Kind{"count": Count, "sum": Sum, "avg": Avg, "min": Min, "max": Max,
@@ -107,27 +115,25 @@ type compiler struct {
 	ctx  context.Context
 	env  *opt.Env
 	view *View
-	// shared are the columns of the query itself, which no plan may change.
-	tables []opt.TableVersion
 }
 
 // Compile plans the program of a view with a descriptor as Describe has completed it. The view is
 // used up: it can be compiled once.
 func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc) (*Program, error) {
-	states := d.States()
-	if len(states) != len(v.stages) {
+	states, templates := d.States(), v.templates()
+	if len(states) != len(templates) {
 		return nil, sqlerr.New(sqlerr.InternalError,
 			"view \"%s\" has %d state relations, and its query needs %d", d.Name, len(states),
-			len(v.stages))
+			len(templates))
 	}
-	c := &compiler{ctx: ctx, env: env, view: v, tables: v.meta.Tables,
+	c := &compiler{ctx: ctx, env: env, view: v,
 		differ: &differ{meta: v.meta, states: map[*table.Desc]*table.Desc{}}}
-	for i, st := range v.stages {
-		c.states[st.state] = states[i]
+	for i, template := range templates {
+		c.states[template] = states[i]
 	}
 	p := &Program{Tables: v.meta.Tables}
-	for i, st := range v.stages {
-		s, err := c.stage(st, states[i])
+	for _, st := range v.stages {
+		s, err := c.stage(st, c.states[st.state])
 		if err != nil {
 			return nil, err
 		}
@@ -157,6 +163,9 @@ func (c *compiler) outputs(d *table.Desc) []logical.Item {
 
 func (c *compiler) stage(st *stage, state *table.Desc) (*Stage, error) {
 	s := &Stage{State: state, Keys: len(st.keys)}
+	for i := range st.values {
+		s.Values = append(s.Values, c.states[st.values[i].desc])
+	}
 	items := slices.Clone(st.keys)
 	for _, k := range st.keys {
 		s.InexactKeys = s.InexactKeys || !codec.KeyExact(k.Expr.Type())
@@ -165,7 +174,7 @@ func (c *compiler) stage(st *stage, state *table.Desc) (*Stage, error) {
 		a := &st.aggs[i].Agg
 		out := Aggregate{Kind: kindOf(a), Arg: -1, Func: a.Func, Distinct: a.Distinct}
 		if arg := argument(a); arg != nil {
-			out.Arg, out.ArgType = len(items), arg.Type()
+			out.Arg, out.ArgType, out.Values = len(items), arg.Type(), st.valuesOf(arg)
 			items = append(items, logical.Item{ID: st.aggs[i].ID, Expr: arg})
 		}
 		s.Aggs = append(s.Aggs, out)

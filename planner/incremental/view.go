@@ -7,9 +7,11 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/codec"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -31,10 +33,17 @@ type Use struct {
 
 // stage is a GROUP BY or DISTINCT.
 type stage struct {
-	child logical.Node
-	keys  []logical.Item
-	aggs  []logical.AggItem
-	state *table.Desc // a template until Compile finds the view's own
+	child  logical.Node
+	keys   []logical.Item
+	aggs   []logical.AggItem
+	state  *table.Desc // a template until Compile finds the view's own
+	values []values
+}
+
+// values are the values of an argument of min or max, kept in order beside the groups.
+type values struct {
+	arg  expr.Expr
+	desc *table.Desc // a template, as stage.state
 }
 
 // Analyze binds the query of a view. What cannot be maintained is refused with the reason and,
@@ -117,6 +126,8 @@ const (
 	ordinalColumn = "ordinal"
 	stateColumn   = "state"
 	oneColumn     = "one"
+	valueColumn   = "value"
+	countColumn   = "count"
 )
 
 // Describe completes the descriptor of a new view, which has its visible columns and no row key:
@@ -136,12 +147,12 @@ func (v *View) Describe(d *table.Desc, newID func() (table.ID, error)) error {
 	if d.View.Incremental == nil {
 		d.View.Incremental = &table.Incremental{}
 	}
-	for _, st := range v.stages {
+	for _, template := range v.templates() {
 		id, err := newID()
 		if err != nil {
 			return err
 		}
-		s := st.state.Clone()
+		s := template.Clone()
 		s.ID, s.DatabaseID, s.SchemaID, s.Schema = id, d.DatabaseID, d.SchemaID, d.Schema
 		s.Name = d.Name
 		d.View.Incremental.States = append(d.View.Incremental.States, s)
@@ -149,31 +160,64 @@ func (v *View) Describe(d *table.Desc, newID func() (table.ID, error)) error {
 	return nil
 }
 
-// stateDesc is the descriptor of a stage's state relation, without an ID. Its visible columns are
-// the keys and the results of the aggregates. The keys are the row key too, so that a join on them
-// looks groups up.
-func (v *View) stateDesc(st *stage) *table.Desc {
-	d := &table.Desc{Kind: table.KindState, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
-	add := func(c table.Column) table.ColumnID {
-		c.ID = d.NextColumnID
-		d.NextColumnID++
-		d.Columns = append(d.Columns, c)
-		return c.ID
+// templates are the descriptors of all state relations, without IDs: of each stage its groups, then
+// its values.
+func (v *View) templates() (all []*table.Desc) {
+	for _, st := range v.stages {
+		all = append(all, st.state)
+		for i := range st.values {
+			all = append(all, st.values[i].desc)
+		}
 	}
+	return all
+}
+
+// newState returns the descriptor of a state relation, whose first columns, and first key columns,
+// are the keys of the groups.
+func (v *View) newState(st *stage) *table.Desc {
+	d := &table.Desc{Kind: table.KindState, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
 	for _, k := range st.keys {
 		c := &v.meta.Cols[k.ID]
-		d.RowKey = append(d.RowKey,
-			table.IndexColumn{ColumnID: add(table.Column{Name: c.Name, Type: c.Type})})
+		addKey(d, table.Column{Name: c.Name, Type: c.Type})
 	}
+	return d
+}
+
+func add(d *table.Desc, c table.Column) table.ColumnID {
+	c.ID = d.NextColumnID
+	d.NextColumnID++
+	d.Columns = append(d.Columns, c)
+	return c.ID
+}
+
+func addKey(d *table.Desc, c table.Column) {
+	d.RowKey = append(d.RowKey, table.IndexColumn{ColumnID: add(d, c)})
+}
+
+// groupState is the descriptor of the groups of a stage. Its visible columns are the keys and the
+// results of the aggregates. The keys are the row key too, so that a join on them looks groups up.
+func (v *View) groupState(st *stage) *table.Desc {
+	d := v.newState(st)
 	for _, a := range st.aggs {
 		c := &v.meta.Cols[a.ID]
-		add(table.Column{Name: c.Name, Type: c.Type})
+		add(d, table.Column{Name: c.Name, Type: c.Type})
 	}
 	if len(st.keys) == 0 {
-		one := table.Column{Name: oneColumn, Type: types.TInt4, NotNull: true, Hidden: true}
-		d.RowKey = []table.IndexColumn{{ColumnID: add(one)}}
+		addKey(d, table.Column{Name: oneColumn, Type: types.TInt4, NotNull: true, Hidden: true})
 	}
-	add(table.Column{Name: stateColumn, Type: types.TBytea, NotNull: true, Hidden: true})
+	add(d, table.Column{Name: stateColumn, Type: types.TBytea, NotNull: true, Hidden: true})
+	return d
+}
+
+// valueState is the descriptor of the values of an argument: they are in order within each group,
+// and those that are equal but differ, such as 1.0 and 1.00, are distinguished by their images.
+func (v *View) valueState(st *stage, arg expr.Expr) *table.Desc {
+	d := v.newState(st)
+	addKey(d, table.Column{Name: valueColumn, Type: arg.Type(), NotNull: true})
+	if !codec.KeyExact(arg.Type()) {
+		addKey(d, table.Column{Name: imageColumn, Type: types.TBytea, NotNull: true})
+	}
+	add(d, table.Column{Name: countColumn, Type: types.TInt8, NotNull: true})
 	return d
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/planner/incremental"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
@@ -69,7 +70,7 @@ func fillStage(ctx context.Context, r *runner, st *incremental.Stage) error {
 	g := newGroups(r, st)
 	g.whole = true
 	err := r.run(ctx, st.All, func(row []types.Datum, weight int64) error {
-		if len(g.order) >= flushRows && !g.rereads {
+		if len(g.order)+g.distinct >= flushRows && !g.rereads {
 			if _, err := g.apply(ctx); err != nil {
 				return err
 			}
@@ -159,4 +160,24 @@ func (r *runner) rows(ctx context.Context, cur *exec.Cursor,
 			}
 		}
 	}
+}
+
+// first returns a column of the first row of a relation in spans; NULL when there is none.
+func (r *runner) first(ctx context.Context, d *table.Desc, ordinal int, spans []kv.Span,
+	reverse bool) (types.Datum, error) {
+	scanner, err := table.OpenScan(ctx, r.env.Tx, table.ScanSpec{Desc: d, Out: []int{ordinal},
+		Spans: spans, Reverse: reverse, BatchRows: 1})
+	if err != nil {
+		return types.Null, err
+	}
+	b := types.NewBatchCap([]*types.Type{d.Columns[ordinal].Type}, 1)
+	more, err := scanner.Next(ctx, b)
+	value := types.Null
+	if err == nil && more {
+		value = b.Cols[0].Get(0)
+	}
+	if cerr := scanner.Close(); err == nil {
+		err = cerr
+	}
+	return value, err
 }

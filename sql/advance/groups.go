@@ -22,7 +22,10 @@ type groups struct {
 	order  []*group
 	key    []byte
 	// whole means that the rows are all those of their groups, not changes of them.
-	whole bool
+	whole  bool
+	values []*valueStore
+	// distinct is the number of values of min and max that are held.
+	distinct int
 	// rereads means that one of the aggregates is always computed from all rows of a group.
 	rereads bool
 }
@@ -39,6 +42,9 @@ type group struct {
 func newGroups(r *runner, st *incremental.Stage) *groups {
 	g := &groups{runner: r, stage: st, writer: table.NewWriter(st.State, r.env.RowIDs),
 		byKey: map[string]*group{}}
+	for _, d := range st.Values {
+		g.values = append(g.values, newValueStore(r, d, st.Keys))
+	}
 	for i := range st.Aggs {
 		g.rereads = g.rereads || st.Aggs[i].Kind == incremental.Reread
 	}
@@ -88,7 +94,9 @@ func (g *groups) add(row []types.Datum, weight int64) error {
 		case a.Arg < 0:
 			p.n += weight
 		case !row[a.Arg].Null:
+			held := len(p.values)
 			err = p.add(a, row[a.Arg], weight)
+			g.distinct += len(p.values) - held
 		}
 		if err != nil {
 			return err
@@ -134,6 +142,9 @@ func (g *groups) next(ctx context.Context, to *group) (row []types.Datum, inexac
 		return nil, false, fmt.Errorf("view %q: a group has %d rows: %w", g.stage.State.Name, rows,
 			kv.ErrCorruption)
 	}
+	if err := g.count(ctx, to); err != nil {
+		return nil, false, err
+	}
 	if rows == 0 && g.stage.Keys > 0 {
 		return nil, false, nil
 	}
@@ -145,6 +156,10 @@ func (g *groups) next(ctx context.Context, to *group) (row []types.Datum, inexac
 			continue
 		}
 		again, err := states[i].apply(&g.stage.Aggs[i], &to.parts[i])
+		if err == nil && again && g.stage.Aggs[i].Kind.Ordered() {
+			states[i].best, err = g.extreme(ctx, to.keys, &g.stage.Aggs[i])
+			again = false
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -168,6 +183,28 @@ func (g *groups) empty() []types.Datum {
 		row[len(row)-2] = types.NewInt(0)
 	}
 	return row
+}
+
+// count adds what changes of the values of min and max to their relations. Two aggregates of one
+// argument have one.
+func (g *groups) count(ctx context.Context, to *group) error {
+	for n, v := range g.values {
+		for i := range g.stage.Aggs {
+			if a := &g.stage.Aggs[i]; a.Kind.Ordered() && a.Values == n {
+				if err := v.apply(ctx, to.keys, to.parts[i].values); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// extreme looks the least or greatest value of a group up.
+func (g *groups) extreme(ctx context.Context, keys []types.Datum,
+	a *incremental.Aggregate) (types.Datum, error) {
+	return g.values[a.Values].extreme(ctx, keys, a.Kind == incremental.Max)
 }
 
 // find reads the row of a group in the state relation.

@@ -127,19 +127,9 @@ func (m *multiset) count(ctx context.Context, w *weighted) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	scanner, err := table.OpenScan(ctx, m.env.Tx, table.ScanSpec{Desc: m.view,
-		Out: []int{m.visible + 1}, Spans: spans, Reverse: true, BatchRows: 1})
-	if err != nil {
+	last, err := m.first(ctx, m.view, m.visible+1, spans, true)
+	if err != nil || last.Null {
 		return 0, err
 	}
-	b := types.NewBatchCap([]*types.Type{types.TInt8}, 1)
-	more, err := scanner.Next(ctx, b)
-	n := int64(0)
-	if err == nil && more {
-		n = b.Cols[0].Get(0).I + 1
-	}
-	if cerr := scanner.Close(); err == nil {
-		err = cerr
-	}
-	return n, err
+	return last.I + 1, nil
 }
