@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/incremental"
@@ -79,4 +80,22 @@ func (s *Session) AdvanceView(ctx context.Context, d *table.Desc,
 // ViewProgram is viewProgram.
 func (s *Session) ViewProgram(ctx context.Context, d *table.Desc) (*incremental.Program, error) {
 	return s.viewProgram(ctx, d)
+}
+
+// AnalyzeView analyses the query of a view.
+func (s *Session) AnalyzeView(ctx context.Context, d *table.Desc) (*incremental.View, error) {
+	query, err := parseQuery(ctx, d.View.Text)
+	if err != nil {
+		return nil, err
+	}
+	return incremental.Analyze(ctx, s.plannerEnv(ctx), query)
+}
+
+// FailedRow is the row that a failed advance names.
+func (s *Session) FailedRow(err error) (relation, row string) {
+	var failed *viewError
+	if errors.As(err, &failed) {
+		return failed.Relation, failed.Row
+	}
+	return "", ""
 }

@@ -29,6 +29,8 @@ type deltaFixture struct {
 	tables   []string
 	views    [][2]string // name, query; those below first
 	frontier tso.Timestamp
+	// advancedTo, if not nil, is called with the delta of each view.
+	advancedTo func(view string, rows [][]types.Datum, weights []int64, d *table.Desc)
 }
 
 // viewTables are tables with NULLs, duplicates, and values that are equal and print differently.
@@ -111,6 +113,9 @@ func (f *deltaFixture) tryAdvance() error {
 			return fmt.Errorf("%s: %w", v[1], err)
 		}
 		in[d.ID] = out
+		if f.advancedTo != nil {
+			f.advancedTo(v[0], out.Rows, out.Weights, d)
+		}
 	}
 	f.frontier = tx.ReadTS()
 	mustQuery(f.t, f.s, "COMMIT")

@@ -20,10 +20,26 @@ type Estimator struct {
 
 // New returns the estimator of a statement, nil when none of its tables has statistics.
 func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
+	tables := statistics(ctx, env, meta)
+	if tables == nil {
+		return nil
+	}
+	return &Estimator{scans: meta.Scans, tables: tables, rt: env.Runtime}
+}
+
+// OfDelta is New for a statement that joins a few changed rows with tables. It is never nil: of two
+// tables without statistics New's guess is a join with as many rows as the larger one has, after
+// which all further tables would be read as a whole.
+func OfDelta(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
+	return &Estimator{scans: meta.Scans, tables: statistics(ctx, env, meta), rt: env.Runtime}
+}
+
+// statistics returns those of the statement's tables, nil when none has any.
+func statistics(ctx context.Context, env *opt.Env, meta *logical.Meta) map[table.ID]*stats.Table {
 	if env.Statistics == nil {
 		return nil
 	}
-	var e *Estimator
+	var tables map[table.ID]*stats.Table
 	for _, s := range meta.Scans {
 		if !s.Desc.HasRows() {
 			continue
@@ -32,12 +48,12 @@ func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
 		if t == nil {
 			continue
 		}
-		if e == nil {
-			e = &Estimator{scans: meta.Scans, tables: map[table.ID]*stats.Table{}, rt: env.Runtime}
+		if tables == nil {
+			tables = map[table.ID]*stats.Table{}
 		}
-		e.tables[s.Desc.ID] = t
+		tables[s.Desc.ID] = t
 	}
-	return e
+	return tables
 }
 
 // Known reports whether any table has statistics.
@@ -45,9 +61,11 @@ func (e *Estimator) Known() bool { return e != nil }
 
 // Guesses without statistics.
 const (
-	tableRows      = 1000
-	virtualRows    = 200
-	deltaRows      = 2
+	tableRows   = 1000
+	virtualRows = 200
+	deltaRows   = 2
+	// Of what an incremental view keeps: it is looked up for the few rows that change, if possible.
+	viewRows       = 100_000
 	groupsGuess    = 200
 	equalSelective = 0.005
 	rangeSelective = 0.33
@@ -77,6 +95,9 @@ func (e *Estimator) TableRows(d *table.Desc) float64 {
 		if t := e.tables[d.ID]; t != nil {
 			return max(1, t.Rows)
 		}
+	}
+	if d.Kind == table.KindState || d.Incremental() {
+		return viewRows
 	}
 	return tableRows
 }

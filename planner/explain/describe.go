@@ -188,7 +188,15 @@ func scanNode(n *physical.Scan) *node {
 	if cond := rangeText(n); cond != "" {
 		out.detail(Detail{Label: "Index Cond", Text: cond})
 	}
-	return out.filter(n.Filter)
+	return out.reads(n).filter(n.Filter)
+}
+
+// reads adds that a scan reads a relation as it was before a change, if it does.
+func (n *node) reads(s *physical.Scan) *node {
+	if s.Before {
+		return n.detail(Detail{Label: "Reads", Text: "before the change"})
+	}
+	return n
 }
 
 func indexNode(n *physical.Scan, index string, reverse bool) *node {

@@ -158,7 +158,7 @@ func (d *describer) lookup(j *physical.IndexJoin) *node {
 	out := indexNode(s, name, false)
 	out.what = d.figures(s)
 	return out.detail(Detail{Label: "Index Cond",
-		Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).filter(s.Filter)
+		Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).reads(s).filter(s.Filter)
 }
 
 func (d *describer) figures(n physical.Node) figures {

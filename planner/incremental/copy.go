@@ -3,7 +3,6 @@ package incremental
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -154,24 +153,4 @@ func (c *copier) exprs(es []expr.Expr) []expr.Expr {
 		out[i] = c.expr(e)
 	}
 	return out
-}
-
-// referred adds the columns that a node itself refers to.
-func referred(n logical.Node, into *logical.ColSet) {
-	logical.EachExpr(n, func(e *expr.Expr) { logical.ExprCols(*e, into) })
-	if a, ok := n.(*logical.Append); ok {
-		for _, cols := range a.InCols {
-			into.AddAll(cols)
-		}
-	}
-}
-
-// aggCols adds the columns that an aggregate call reads.
-func aggCols(a *opt.Agg, into *logical.ColSet) {
-	for _, arg := range a.Args {
-		logical.ExprCols(arg, into)
-	}
-	if a.Filter != nil {
-		logical.ExprCols(a.Filter, into)
-	}
 }

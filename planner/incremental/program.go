@@ -300,7 +300,7 @@ func (c *compiler) plan(node logical.Node, copied *copier, items []logical.Item,
 	}
 	add(weight, logical.Column{Name: weightColumn, Type: types.TInt8, NotNull: true})
 	stmt := &logical.Statement{Query: q, Meta: c.meta}
-	est := estimate.New(c.ctx, c.env, c.meta)
+	est := estimate.OfDelta(c.ctx, c.env, c.meta)
 	rules := &rule.Context{Meta: c.meta, Estimator: est, Interrupt: logical.NewInterrupt(c.ctx)}
 	if err := rule.Apply(rules, q); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
+	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/codec"
 	"github.com/minidb/minidb/table/types"
@@ -70,51 +71,58 @@ func Analyze(ctx context.Context, env *opt.Env, query *ast.Select) (*View, error
 	v.cols = n.columns(bound.Query.IDs())
 	v.meta.CTEs = nil
 	v.meta.Joins++ // those that Compile makes
-	v.findUses()
+	v.prune()
 	return v, nil
 }
 
 // Uses returns the tables and incremental views that the query reads, each once.
 func (v *View) Uses() []Use { return v.uses }
 
-// findUses lists the columns that the query refers to anywhere.
-func (v *View) findUses() {
-	var used logical.ColSet
-	used.AddAll(v.cols)
-	roots := []logical.Node{v.root}
+// prune drops columns that are not needed, and finds those that are: a view over another one, or
+// over a subquery, often uses few of its columns.
+func (v *View) prune() {
+	c := &rule.Context{Meta: v.meta}
+	q := &logical.Query{Node: v.root}
+	for _, id := range v.cols {
+		q.Cols = append(q.Cols, logical.Output{ID: id})
+	}
+	rule.PruneColumns(c, q)
+	v.root = q.Node
+	v.use(v.root)
 	for _, st := range v.stages {
-		roots = append(roots, st.child)
+		var need logical.ColSet
 		for _, k := range st.keys {
-			logical.ExprCols(k.Expr, &used)
+			logical.ExprCols(k.Expr, &need)
 		}
 		for i := range st.aggs {
-			aggCols(&st.aggs[i].Agg, &used)
-		}
-	}
-	for _, n := range roots {
-		eachNode(n, func(n logical.Node) { referred(n, &used) })
-	}
-	for _, n := range roots {
-		eachNode(n, func(n logical.Node) {
-			if s, ok := n.(*logical.Scan); ok && s.Desc.Kind != table.KindState {
-				v.use(s, used)
+			if arg := argument(&st.aggs[i].Agg); arg != nil {
+				logical.ExprCols(arg, &need)
 			}
-		})
+		}
+		q := &logical.Query{Node: st.child}
+		need.Each(func(id logical.ColID) { q.Cols = append(q.Cols, logical.Output{ID: id}) })
+		rule.PruneColumns(c, q)
+		st.child = q.Node
+		v.use(st.child)
 	}
 }
 
-// use adds the columns of a scan that are used.
-func (v *View) use(s *logical.Scan, used logical.ColSet) {
+// use adds the columns that a tree reads of relations.
+func (v *View) use(n logical.Node) {
+	logical.EachInput(n, func(in *logical.Node) { v.use(*in) })
+	s, ok := n.(*logical.Scan)
+	if !ok || s.Desc.Kind == table.KindState {
+		return
+	}
 	i := slices.IndexFunc(v.uses, func(u Use) bool { return u.Table.ID == s.Desc.ID })
 	if i < 0 {
 		i = len(v.uses)
 		v.uses = append(v.uses, Use{Table: s.Desc})
 	}
 	u := &v.uses[i]
-	for o := range s.Desc.Columns {
-		c := &s.Desc.Columns[o]
-		if used.Has(s.First+o) && !slices.Contains(u.Columns, c.ID) {
-			u.Columns = append(u.Columns, c.ID)
+	for _, id := range s.Out {
+		if c := s.Column(id).ID; !slices.Contains(u.Columns, c) {
+			u.Columns = append(u.Columns, c)
 		}
 	}
 	slices.Sort(u.Columns)

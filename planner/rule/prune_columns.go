@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// pruneColumns drops columns that no node above reads: from scans, so that an index may cover the
+// PruneColumns drops columns that no node above reads: from scans, so that an index may cover the
 // rest, and from projections and aggregates, so that they are not computed.
 //
 // Equivalent because a column that no expression and no result refers to has no effect. Must not
@@ -15,7 +15,7 @@ import (
 // rows are the same (`SELECT count(*) FROM (SELECT DISTINCT a FROM t) s`); a volatile expression,
 // whose call may have an effect (`SELECT 1 FROM (SELECT nextval('s')) x`); the columns of a table
 // that an UPDATE writes back.
-func pruneColumns(c *Context, q *logical.Query) {
+func PruneColumns(c *Context, q *logical.Query) {
 	need := logical.SetOf(q.IDs())
 	q.Node = prune(c, q.Node, need)
 }
@@ -33,7 +33,7 @@ func pruneExpr(c *Context, e expr.Expr, need *logical.ColSet) {
 			need.Add(x.Index)
 		case *expr.Subquery:
 			if q, ok := x.Plan.(*logical.Query); ok {
-				pruneColumns(c, q)
+				PruneColumns(c, q)
 				need.UnionWith(logical.FreeCols(q.Node))
 			}
 		}

@@ -16,7 +16,7 @@ var Rules = []Rule{
 	{Name: "RestrictByOr", Applies: hasJoins, Rewrite: onTree(restrictByOr)},
 	{Name: "OrderJoins", Applies: hasJoins, Rewrite: onTree(orderJoins)},
 	{Name: "MinMaxByIndex", Rewrite: onTree(minMaxByIndex)},
-	{Name: "PruneColumns", Deep: true, Rewrite: pruneColumns},
+	{Name: "PruneColumns", Deep: true, Rewrite: PruneColumns},
 }
 
 // Apply runs all rules over a statement: over its main query, and each WITH query that is not
