@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// BenchmarkAdvance is the work of one changed row beside its commit, for tables of several sizes: it
-// must not grow with them.
+// BenchmarkAdvance is the work of one changed row beside its commit, for tables of several sizes:
+// it must not grow with them.
 func BenchmarkAdvance(b *testing.B) {
 	for _, size := range []int{1_000, 100_000} {
 		for name, query := range map[string]string{
@@ -23,8 +23,8 @@ func BenchmarkAdvance(b *testing.B) {
 			"reread": "SELECT host, sum(weight) FROM documents GROUP BY host",
 			"join": "SELECT d.id, h.name, d.length FROM documents d JOIN hosts h ON " +
 				"h.id = d.host",
-			"left join": "SELECT h.id, h.name, d.id AS document FROM hosts h LEFT JOIN documents d " +
-				"ON d.host = h.id",
+			"left join": "SELECT h.id, h.name, d.id AS document FROM hosts h LEFT JOIN " +
+				"documents d ON d.host = h.id",
 			"join of groups": "SELECT h.name, sum(d.length) FROM documents d JOIN hosts h ON " +
 				"h.id = d.host GROUP BY h.name",
 		} {
@@ -43,7 +43,8 @@ func benchmarkAdvance(b *testing.B, query string, size int) {
 	run("CREATE TABLE hosts (id int PRIMARY KEY, name text)")
 	run("CREATE TABLE documents (id int PRIMARY KEY, host int, length int, weight float8)")
 	run("CREATE INDEX ON documents (host)")
-	run(fmt.Sprintf("INSERT INTO hosts SELECT i, 'host ' || i FROM generate_series(0, %d) i", size/20))
+	run(fmt.Sprintf("INSERT INTO hosts SELECT i, 'host ' || i FROM generate_series(0, %d) i",
+		size/20))
 	run(fmt.Sprintf("INSERT INTO documents SELECT i, i / 20, i %% 100, 0.5 FROM "+
 		"generate_series(0, %d) i", size))
 	run("ANALYZE")

@@ -174,8 +174,8 @@ func (s *state) addSum(p *part) (inexact bool, err error) {
 	return s.withScale <= 0, nil
 }
 
-// addExtreme moves the extreme value. gone reports that it is not there any more: the next one has to
-// be looked up.
+// addExtreme moves the extreme value. gone reports that it is not there any more: the next one has
+// to be looked up.
 func (s *state) addExtreme(a *incremental.Aggregate, p *part) (gone bool) {
 	if s.n == 0 {
 		s.best = types.Null

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// valueStore is the relation with the values of an argument of min or max: in each group they are in
-// order, each with the number of rows that have it.
+// valueStore is the relation with the values of an argument of min or max: in each group they are
+// in order, each with the number of rows that have it.
 type valueStore struct {
 	*runner
 	desc   *table.Desc
