@@ -20,12 +20,11 @@ func supervise(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	// A kill is due when so many steps are stored; those beyond the last step while the observers
-	// finish.
+	// A kill is due when so many steps are stored.
 	r := rand.New(rand.NewPCG(o.seed, uint64(o.kills)))
 	points := make([]int, o.kills)
 	for i := range points {
-		points[i] = r.IntN(from.steps()*11/10 + 1)
+		points[i] = r.IntN(from.steps() + 1)
 	}
 	slices.Sort(points)
 	for life := 0; ; life++ {
