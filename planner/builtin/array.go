@@ -88,8 +88,8 @@ func oneDimensional(elems []types.Datum, lower int) types.Datum {
 	if len(elems) == 0 {
 		return types.Datum{Arr: &types.ArrayValue{}}
 	}
-	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(elems)},
-		Lower: []int{lower}}}
+	return types.Datum{
+		Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(elems)}, Lower: []int{lower}}}
 }
 
 func lowerBound(a *types.ArrayValue) int {
@@ -110,11 +110,8 @@ func arrayAppend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a[0].Arr.Dims) > 1 {
 		return types.Null, errNotOneDimensional()
 	}
-	out, err := cloned(rt, a[0].Arr.Elems, 1)
-	if err != nil {
-		return types.Null, err
-	}
-	return oneDimensional(append(out.elems, a[1]), lowerBound(a[0].Arr)), nil
+	out, err := concatElements(rt, a[0].Arr.Elems, a[1:])
+	return oneDimensional(out, lowerBound(a[0].Arr)), err
 }
 
 func arrayPrepend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -124,14 +121,17 @@ func arrayPrepend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a[1].Arr.Dims) > 1 {
 		return types.Null, errNotOneDimensional()
 	}
-	out, err := cloned(rt, a[:1], len(a[1].Arr.Elems))
-	if err == nil {
-		err = out.addAll(a[1].Arr.Elems)
-	}
+	out, err := concatElements(rt, a[:1], a[1].Arr.Elems)
+	return oneDimensional(out, lowerBound(a[1].Arr)), err
+}
+
+func concatElements(rt *expr.Runtime, x, y []types.Datum) ([]types.Datum, error) {
+	out, err := cloned(rt, x, len(y))
 	if err != nil {
-		return types.Null, err
+		return nil, err
 	}
-	return oneDimensional(out.elems, lowerBound(a[1].Arr)), nil
+	err = out.addAll(y)
+	return out.elems, err
 }
 
 // arrayCat concatenates arrays of the same number of dimensions, or adds an array with one
@@ -146,19 +146,12 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return a[0], nil
 	}
 	x, y := a[0].Arr, a[1].Arr
-	both, err := cloned(rt, x.Elems, len(y.Elems))
-	if err == nil {
-		err = both.addAll(y.Elems)
-	}
-	if err != nil {
-		return types.Null, err
-	}
 	dims, lower, ok := catDims(x, y)
 	if !ok {
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
-			"cannot concatenate incompatible arrays")
+		return types.Null, errSubscripts("cannot concatenate incompatible arrays")
 	}
-	return types.Datum{Arr: &types.ArrayValue{Elems: both.elems, Dims: dims, Lower: lower}}, nil
+	both, err := concatElements(rt, x.Elems, y.Elems)
+	return types.Datum{Arr: &types.ArrayValue{Elems: both, Dims: dims, Lower: lower}}, err
 }
 
 // catDims returns the dimensions and lower bounds of the concatenation of two arrays. It returns

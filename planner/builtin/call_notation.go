@@ -15,46 +15,35 @@ type parameter struct {
 	optional       bool
 }
 
-func required(name, typ string) parameter { return parameter{name: name, typ: typ} }
-
-func optional(name, typ, def string) parameter {
-	return parameter{name: name, typ: typ, def: def, optional: true}
-}
-
 // namedParameters lists the functions whose parameters have names in PostgreSQL and which clients
 // call by these names.
-var namedParameters = map[string][]parameter{
-	"make_interval": {
-		optional("years", "int4", "0"), optional("months", "int4", "0"), optional("weeks", "int4",
-			"0"),
-		optional("days", "int4", "0"), optional("hours", "int4", "0"), optional("mins", "int4",
-			"0"),
-		optional("secs", "float8", "0"),
-	},
-	"make_date": {required("year", "int4"), required("month", "int4"), required("day", "int4")},
-	"make_time": {required("hour", "int4"), required("min", "int4"), required("sec", "float8")},
-	"make_timestamp": {
-		required("year", "int4"), required("month", "int4"), required("mday", "int4"),
-		required("hour", "int4"), required("min", "int4"), required("sec", "float8"),
-	},
-	"make_timestamptz": {
-		required("year", "int4"), required("month", "int4"), required("mday", "int4"),
-		required("hour", "int4"), required("min", "int4"), required("sec", "float8"),
-	},
-	"jsonb_set": {
-		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
-		optional("create_if_missing", "bool", "true"),
-	},
-	"jsonb_insert": {
-		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
-		optional("insert_after", "bool", "false"),
-	},
-	"jsonb_set_lax": {
-		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
-		optional("create_if_missing", "bool", "true"), optional("null_value_treatment", "text",
-			"use_json_null"),
-	},
-	"parse_ident": {required("str", "text"), optional("strict", "bool", "true")},
+var namedParameters = map[string]string{
+	"make_interval": "years int4 = 0, months int4 = 0, weeks int4 = 0, days int4 = 0, " +
+		"hours int4 = 0, mins int4 = 0, secs float8 = 0",
+	"make_date":        "year int4, month int4, day int4",
+	"make_time":        "hour int4, min int4, sec float8",
+	"make_timestamp":   "year int4, month int4, mday int4, hour int4, min int4, sec float8",
+	"make_timestamptz": "year int4, month int4, mday int4, hour int4, min int4, sec float8",
+	"jsonb_set": "jsonb_in jsonb, path text[], replacement jsonb, " +
+		"create_if_missing bool = true",
+	"jsonb_insert": "jsonb_in jsonb, path text[], replacement jsonb, insert_after bool = false",
+	"jsonb_set_lax": "jsonb_in jsonb, path text[], replacement jsonb, " +
+		"create_if_missing bool = true, null_value_treatment text = use_json_null",
+	"parse_ident": "str text, strict bool = true",
+}
+
+func parametersOf(function string) (out []parameter) {
+	list := namedParameters[function]
+	if list == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(list, ", ") {
+		var p parameter
+		one, p.def, p.optional = strings.Cut(one, " = ")
+		p.name, p.typ, _ = strings.Cut(one, " ")
+		out = append(out, p)
+	}
+	return out
 }
 
 // NamedArguments sorts the arguments of a call f(1, b => 2) into the order of f's parameters. names
@@ -62,7 +51,7 @@ var namedParameters = map[string][]parameter{
 // of its argument, or -1 if its value is in defaults.
 func NamedArguments(name string, names []string, args []*types.Type) (order []int,
 	defaults []*expr.Const, err error) {
-	params := namedParameters[name]
+	params := parametersOf(name)
 	missing := namedError(name, names, args)
 	if params == nil || len(names) > len(params) {
 		return nil, nil, missing

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,22 +40,6 @@ func compareBy(pair string, vol expr.Volatility,
 				c, err := three(rt, a[0], a[1])
 				return types.NewBool(holds(op, c)), err
 			}})
-	}
-	return out
-}
-
-// compareTyped is compareBy for types whose order types.Compare gives.
-func compareTyped(t *types.Type) []def {
-	return compareBy("("+t.Name+","+t.Name+")", expr.Immutable,
-		func(_ *expr.Runtime, a, b types.Datum) (int, error) { return types.Compare(t, a, b), nil })
-}
-
-// comparePair makes the six operators of two types that are in the same field of a datum and are
-// compared without conversion.
-func comparePair(pair string, vecs [6]vector, scalars [6]scalar) []def {
-	out := make([]def, 0, 6)
-	for op, name := range comparisonNames {
-		out = append(out, v(name+pair+" bool", scalars[op], vecs[op]))
 	}
 	return out
 }
@@ -115,77 +100,59 @@ func compareRows[T cmp.Ordered](op int, x, y []T, sel []int32, out []int64) {
 // comparedVec makes the vectors of the operators from a three-way comparison.
 func comparedVec[T stored](three func(x, y T) int) func(op int) vector {
 	return func(op int) vector {
-		return rows2(func(x, y T) (int64, error) {
-			if holds(op, three(x, y)) {
-				return 1, nil
-			}
-			return 0, nil
-		})
+		return rows2(func(x, y T) (int64, error) { return types.NewBool(holds(op, three(x, y))).I, nil })
 	}
 }
 
-func perOperator[T any](make func(op int) T) (out [6]T) {
-	for op := range out {
-		out[op] = make(op)
+// A fieldComparison makes the operators of types that are in the same field of a datum and are compared
+// without conversion.
+type fieldComparison struct {
+	three func(a, b *types.Datum) int
+	vec   func(op int) vector
+}
+
+var (
+	compareInts = fieldComparison{
+		func(a, b *types.Datum) int { return cmp.Compare(a.I, b.I) }, intVec}
+	compareFloats = fieldComparison{
+		func(a, b *types.Datum) int { return types.CompareFloats(a.F, b.F) },
+		comparedVec(types.CompareFloats)}
+	compareStrings = fieldComparison{
+		func(a, b *types.Datum) int { return strings.Compare(a.S, b.S) }, stringVec}
+	compareDecimals = fieldComparison{
+		func(a, b *types.Datum) int { return types.NumericCmp(a.Dec, b.Dec) },
+		comparedVec(types.NumericCmp)}
+)
+
+// of makes the first operators of comparisonNames, up to the given number, of pairs of types.
+func (c fieldComparison) of(operators int, pairs ...string) (out []def) {
+	for _, pair := range pairs {
+		for op, name := range comparisonNames[:operators] {
+			one := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				return types.NewBool(holds(op, c.three(&a[0], &a[1]))), nil
+			}
+			out = append(out, v(name+pair+" bool", one, c.vec(op)))
+		}
 	}
 	return out
 }
 
-func scalarBy(op int, three func(a, b *types.Datum) int) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewBool(holds(op, three(&a[0], &a[1]))), nil
-	}
-}
-
 func comparisonOperators() []def {
-	ints := perOperator(intVec)
-	intScalars := perOperator(func(op int) scalar {
-		return scalarBy(op, func(a, b *types.Datum) int { return cmp.Compare(a.I, b.I) })
-	})
-	floats := perOperator(comparedVec(types.CompareFloats))
-	floatScalars := perOperator(func(op int) scalar {
-		return scalarBy(op, func(a, b *types.Datum) int { return types.CompareFloats(a.F, b.F) })
-	})
-	strs := perOperator(stringVec)
-	strScalars := perOperator(func(op int) scalar {
-		return scalarBy(op, func(a, b *types.Datum) int { return strings.Compare(a.S, b.S) })
-	})
-	decs := perOperator(comparedVec(types.NumericCmp))
-	decScalars := perOperator(func(op int) scalar {
-		return scalarBy(op, func(a, b *types.Datum) int { return types.NumericCmp(a.Dec, b.Dec) })
-	})
-	var out []def
-	for _, p := range []string{
-		"(int4,int8)", "(bool,bool)", "(int2,int2)", "(int4,int4)", "(int8,int8)", "(int8,int4)",
-		"(int2,int4)", "(int4,int2)", "(oid,oid)", "(int2,int8)", "(int8,int2)", "(date,date)",
-		"(time,time)", "(timestamp,timestamp)", "(timestamptz,timestamptz)", "(xid,xid)",
-		"(xid,int4)",
-	} {
-		if strings.HasPrefix(p, "(xid") {
-			out = append(out, comparePair(p, ints, intScalars)[:2]...)
-			continue
-		}
-		out = append(out, comparePair(p, ints, intScalars)...)
-	}
-	for _, p := range []string{"(float8,float8)", "(float4,float4)", "(float4,float8)",
-		"(float8,float4)"} {
-		out = append(out, comparePair(p, floats, floatScalars)...)
-	}
-	for _, p := range []string{
-		"(text,text)", "(name,name)", "(name,text)", "(text,name)", "(bpchar,bpchar)",
-		"(bytea,bytea)",
-		"(uuid,uuid)", "(char,char)",
-	} {
-		out = append(out, comparePair(p, strs, strScalars)...)
-	}
-	out = append(out, comparePair("(numeric,numeric)", decs, decScalars)...)
-	for _, t := range []*types.Type{types.TInterval, types.TJSONB} {
-		out = append(out, compareTyped(t)...)
-	}
-	out = append(out, compareBy("(anyarray,anyarray)", expr.Immutable, compareByArgType)...)
-	out = append(out, compareBy("(record,record)", expr.Immutable, compareByArgType)...)
-	out = append(out, compareBy("(oidvector,oidvector)", expr.Immutable, compareByArgType)...)
-	return append(out, dateTimeComparisons()...)
+	all := len(comparisonNames)
+	return slices.Concat(
+		compareInts.of(all, "(int2|int4|int8,int2|int4|int8)", "(bool,bool)", "(oid,oid)",
+			"(date,date)", "(time,time)", "(timestamp,timestamp)", "(timestamptz,timestamptz)"),
+		compareInts.of(2, "(xid,xid|int4)"),
+		compareFloats.of(all, "(float4|float8,float4|float8)"),
+		compareStrings.of(all, "(text|name,text|name)", "(bpchar,bpchar)", "(bytea,bytea)",
+			"(uuid,uuid)", "(char,char)"),
+		compareDecimals.of(all, "(numeric,numeric)"),
+		compareBy("(interval,interval)", expr.Immutable, compareByArgType),
+		compareBy("(jsonb,jsonb)", expr.Immutable, compareByArgType),
+		compareBy("(anyarray,anyarray)", expr.Immutable, compareByArgType),
+		compareBy("(record,record)", expr.Immutable, compareByArgType),
+		compareBy("(oidvector,oidvector)", expr.Immutable, compareByArgType),
+		dateTimeComparisons())
 }
 
 func compareByArgType(rt *expr.Runtime, a, b types.Datum) (int, error) {
@@ -194,37 +161,27 @@ func compareByArgType(rt *expr.Runtime, a, b types.Datum) (int, error) {
 
 // dateTimeComparisons compare dates and timestamps. The session's time zone determines the moment
 // that a date or timestamp is when it is compared with a timestamptz.
-func dateTimeComparisons() []def {
-	forms := map[string]func(rt *expr.Runtime, d types.Datum) int64{
-		"date":        func(_ *expr.Runtime, d types.Datum) int64 { return dateMicros(d.I) },
-		"timestamp":   func(_ *expr.Runtime, d types.Datum) int64 { return d.I },
-		"timestamptz": func(_ *expr.Runtime, d types.Datum) int64 { return d.I },
+func dateTimeComparisons() (out []def) {
+	moment := map[string]func(v int64, loc *time.Location) int64{
+		"date":        zonedDateMicros,
+		"timestamp":   zonedMicros,
+		"timestamptz": func(v int64, _ *time.Location) int64 { return v },
 	}
-	zoned := map[string]func(rt *expr.Runtime, d types.Datum) int64{
-		"date": func(rt *expr.Runtime,
-			d types.Datum) int64 {
-			return zonedDateMicros(d.I, location(rt))
-		},
-		"timestamp": func(rt *expr.Runtime,
-			d types.Datum) int64 {
-			return zonedMicros(d.I, location(rt))
-		},
-		"timestamptz": forms["timestamptz"],
-	}
-	var out []def
-	for _, p := range [][2]string{
-		{"date", "timestamp"}, {"timestamp", "date"}, {"date", "timestamptz"}, {"timestamptz",
-			"date"},
-		{"timestamp", "timestamptz"}, {"timestamptz", "timestamp"},
-	} {
-		from, vol := forms, expr.Immutable
-		if p[0] == "timestamptz" || p[1] == "timestamptz" {
-			from, vol = zoned, expr.Stable
+	for _, pair := range []string{"date,timestamp", "timestamp,date", "date,timestamptz",
+		"timestamptz,date", "timestamp,timestamptz", "timestamptz,timestamp"} {
+		first, second, _ := strings.Cut(pair, ",")
+		left, right := moment[first], moment[second]
+		zoned, vol := strings.Contains(pair, "timestamptz"), expr.Immutable
+		if zoned {
+			vol = expr.Stable
 		}
-		left, right := from[p[0]], from[p[1]]
-		out = append(out, compareBy("("+p[0]+","+p[1]+")", vol,
+		out = append(out, compareBy("("+pair+")", vol,
 			func(rt *expr.Runtime, a, b types.Datum) (int, error) {
-				return cmp.Compare(left(rt, a), right(rt, b)), nil
+				loc := time.UTC
+				if zoned {
+					loc = location(rt)
+				}
+				return cmp.Compare(left(a.I, loc), right(b.I, loc)), nil
 			})...)
 	}
 	return out
@@ -232,13 +189,7 @@ func dateTimeComparisons() []def {
 
 // dateMicros converts a date to a timestamp for comparison: a date outside of the range of
 // timestamps is below or above all finite ones.
-func dateMicros(d int64) int64 {
-	us, err := types.DateToTimestamp(d)
-	if err != nil {
-		return beyondTimestamps(d)
-	}
-	return us
-}
+func dateMicros(d int64) int64 { return zonedDateMicros(d, time.UTC) }
 
 // zonedDateMicros is midnight of a date in a zone, for comparison.
 func zonedDateMicros(d int64, loc *time.Location) int64 {

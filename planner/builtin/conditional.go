@@ -95,10 +95,7 @@ func ExpandVariadic(fn *expr.Func) *expr.Func {
 
 // generateSeries is generate_series over integers.
 func generateSeries(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
-	step := int64(1)
-	if len(a) > 2 {
-		step = a[2].I
-	}
+	step := intAt(a, 2, 1)
 	if step == 0 {
 		return errInvalid("step size cannot equal zero")
 	}

@@ -120,50 +120,65 @@ func matchLike(s, p string, bytes bool) (bool, error) {
 	return pi == len(p), nil
 }
 
-// likeScalar is LIKE, with fold ILIKE, with want false their negations; bytes is for bytea.
-func likeScalar(fold, want, bytes bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, p := a[0].S, a[1].S
-		if fold {
-			s, p = strings.ToLower(s), strings.ToLower(p)
-		}
-		lp := parseLike(p)
-		lp.bytes = bytes
-		m, err := lp.match(s)
-		return types.NewBool(m == want), err
-	}
-}
+// A matcher reports whether a text matches the pattern that it was made of.
+type matcher func(rt *expr.Runtime, s string) (bool, error)
 
-// likeVec analyses a pattern once for consecutive rows with the same pattern, which are usually all
-// rows.
-func likeVec(fold, want, bytes bool) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		var lp likePattern
+// matching defines an operator of a text and a pattern, and with want false its negation. For
+// vectors it makes the matcher once for consecutive rows with the same pattern, which are usually
+// all rows.
+func matching(sig string, want bool, of func(pattern string) (matcher, error)) def {
+	one := func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		match, err := of(a[1].S)
+		if err != nil {
+			return types.Null, err
+		}
+		found, err := match(rt, a[0].S)
+		return types.NewBool(found == want), err
+	}
+	return v(sig, one, func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		var match matcher
 		var last string
-		for k, i := range sel {
-			s, p := a[0].S[i], a[1].S[i]
-			if k == 0 || p != last {
-				last = p
-				if fold {
-					p = strings.ToLower(p)
+		for _, i := range sel {
+			if p := a[1].S[i]; match == nil || p != last {
+				var err error
+				if match, err = of(p); err != nil {
+					return err
 				}
-				lp = parseLike(p)
-				lp.bytes = bytes
+				last = p
 			}
-			if fold {
-				s = strings.ToLower(s)
-			}
-			m, err := lp.match(s)
+			found, err := match(rt, a[0].S[i])
 			if err != nil {
 				return err
 			}
-			out.I[i] = 0
-			if m == want {
-				out.I[i] = 1
-			}
+			out.I[i] = types.NewBool(found == want).I
 		}
 		return nil
+	})
+}
+
+// like makes matchers of LIKE, with fold of ILIKE; bytes is for bytea.
+func like(fold, bytes bool) func(pattern string) (matcher, error) {
+	return func(pattern string) (matcher, error) {
+		if fold {
+			pattern = strings.ToLower(pattern)
+		}
+		p := parseLike(pattern)
+		p.bytes = bytes
+		return func(_ *expr.Runtime, s string) (bool, error) {
+			if fold {
+				s = strings.ToLower(s)
+			}
+			return p.match(s)
+		}, nil
 	}
+}
+
+func checkEscape(esc string) error {
+	if utf8.RuneCountInString(esc) > 1 {
+		return sqlerr.New(sqlerr.InvalidEscapeSequence, "invalid escape string").
+			WithHint("Escape string must be empty or one character.")
+	}
+	return nil
 }
 
 // likeEscape rewrites a pattern with another escape character to one with the backslash: x LIKE p
@@ -173,9 +188,8 @@ func likeEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if esc == "\\" {
 		return a[0], nil
 	}
-	if esc != "" && utf8.RuneCountInString(esc) != 1 {
-		return types.Null, sqlerr.New(sqlerr.InvalidEscapeSequence, "invalid escape string").
-			WithHint("Escape string must be empty or one character.")
+	if err := checkEscape(esc); err != nil {
+		return types.Null, err
 	}
 	var b strings.Builder
 	for i := 0; i < len(p); {
@@ -199,36 +213,23 @@ func likeEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-func likeOperators() []def {
-	var out []def
-	for _, o := range []struct {
-		name       string
-		fold, want bool
-	}{{"~~", false, true}, {"!~~", false, false}, {"~~*", true, true}, {"!~~*", true, false}} {
-		pairs := []string{"(name,text)", "(text,text)", "(bpchar,text)"}
-		if !o.fold {
-			pairs = append(pairs, "(bytea,bytea)")
-		}
-		for _, p := range pairs {
-			bytes := p == "(bytea,bytea)"
-			out = append(out, v(o.name+p+" bool", likeScalar(o.fold, o.want, bytes),
-				likeVec(o.fold, o.want, bytes)))
-		}
-	}
-	return out
+var likeOperators = []def{
+	matching("~~(name|text|bpchar,text) bool", true, like(false, false)),
+	matching("!~~(name|text|bpchar,text) bool", false, like(false, false)),
+	matching("~~(bytea,bytea) bool", true, like(false, true)),
+	matching("!~~(bytea,bytea) bool", false, like(false, true)),
+	matching("~~*(name|text|bpchar,text) bool", true, like(true, false)),
+	matching("!~~*(name|text|bpchar,text) bool", false, like(true, false)),
 }
 
 var likeFunctions = []def{
-	f("like(text,text) bool", likeScalar(false, true, false)),
-	f("like(name,text) bool", likeScalar(false, true, false)),
-	f("like(bytea,bytea) bool", likeScalar(false, true, true)),
-	f("notlike(text,text) bool", likeScalar(false, false, false)),
-	f("notlike(name,text) bool", likeScalar(false, false, false)),
-	f("notlike(bytea,bytea) bool", likeScalar(false, false, true)),
+	matching("like(text|name,text) bool", true, like(false, false)),
+	matching("notlike(text|name,text) bool", false, like(false, false)),
+	matching("like(bytea,bytea) bool", true, like(false, true)),
+	matching("notlike(bytea,bytea) bool", false, like(false, true)),
 	f("like_escape(text,text) text", likeEscape),
 	f("like_escape(bytea,bytea) bytea", likeEscape),
-	f("similar_to_escape(text) text", similarToEscape),
-	f("similar_to_escape(text,text) text", similarToEscape),
+	f("similar_to_escape(text,text?) text", similarToEscape),
 	n("similar_escape(text,text) text",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			switch {

@@ -48,11 +48,7 @@ func expFloat(x float64) (float64, error) {
 // numericScale makes a function with the scale argument of round and trunc.
 func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		scale := 0
-		if len(a) > 1 {
-			scale = int(min(max(a[1].I, -131073), 16383))
-		}
-		d, err := op(a[0].Dec, scale)
+		d, err := op(a[0].Dec, int(min(max(intAt(a, 1, 0), -131073), 16383)))
 		return types.Datum{Dec: d}, err
 	}
 }

@@ -45,11 +45,14 @@ func compileRegex(source string, fl regexFlags) (*pattern, error) {
 		!strings.Contains(text, "??") && !strings.Contains(text, "}?")
 	re, err := newPattern(text, longest)
 	if err != nil {
-		return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s",
-			regexFault(err))
+		return nil, errRegex(regexFault(err))
 	}
 	regexCache.Put(key, re)
 	return re, nil
+}
+
+func errRegex(fault string) error {
+	return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", fault)
 }
 
 // regexFault returns PostgreSQL's message for a syntax error.
@@ -136,8 +139,7 @@ func (t *regexTranslator) run() error {
 		case c == '(' && strings.HasPrefix(t.in[t.i:], "(?#"):
 			end := strings.IndexByte(t.in[t.i:], ')')
 			if end < 0 {
-				return sqlerr.New(sqlerr.InvalidRegularExpression,
-					"invalid regular expression: parentheses () not balanced")
+				return errRegex("parentheses () not balanced")
 			}
 			t.i += end + 1
 		case c == '(' && t.i+2 < len(t.in) && t.in[t.i+1] == '?' &&
@@ -164,8 +166,7 @@ func (t *regexTranslator) run() error {
 // escape translates the characters after a backslash.
 func (t *regexTranslator) escape(inBracket bool) error {
 	if t.i+1 >= len(t.in) {
-		return sqlerr.New(sqlerr.InvalidRegularExpression,
-			"invalid regular expression: invalid escape \\ sequence")
+		return errRegex(`invalid escape \ sequence`)
 	}
 	r, n := utf8.DecodeRuneInString(t.in[t.i+1:])
 	t.i += 1 + n
@@ -196,8 +197,7 @@ func (t *regexTranslator) escape(inBracket bool) error {
 		t.out.WriteByte('\\')
 		t.out.WriteRune(r)
 	case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'):
-		return sqlerr.New(sqlerr.InvalidRegularExpression,
-			"invalid regular expression: invalid escape \\ sequence")
+		return errRegex(`invalid escape \ sequence`)
 	default:
 		t.out.WriteString(regexp.QuoteMeta(string(r)))
 		if inBracket && (r == '-' || r == '^') {
@@ -278,8 +278,7 @@ func (t *regexTranslator) bracket() error {
 			t.i++
 		}
 	}
-	return sqlerr.New(sqlerr.InvalidRegularExpression,
-		"invalid regular expression: brackets [] not balanced")
+	return errRegex("brackets [] not balanced")
 }
 
 // named copies [:class:], [.element.] and [=element=] within brackets.
@@ -287,8 +286,7 @@ func (t *regexTranslator) named() error {
 	kind := t.in[t.i+1]
 	end := strings.Index(t.in[t.i+2:], string(kind)+"]")
 	if end < 0 {
-		return sqlerr.New(sqlerr.InvalidRegularExpression,
-			"invalid regular expression: brackets [] not balanced")
+		return errRegex("brackets [] not balanced")
 	}
 	name := t.in[t.i+2 : t.i+2+end]
 	t.i += end + 4
@@ -342,12 +340,9 @@ func parseRegexFlags(letters string, fl regexFlags) (regexFlags, error) {
 // similarToEscape turns a SIMILAR TO pattern into a regular expression: x SIMILAR TO p is
 // x ~ similar_to_escape(p).
 func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	p, esc := a[0].S, `\`
-	if len(a) > 1 {
-		if esc = a[1].S; utf8.RuneCountInString(esc) > 1 {
-			return types.Null, sqlerr.New(sqlerr.InvalidEscapeSequence, "invalid escape string").
-				WithHint("Escape string must be empty or one character.")
-		}
+	p, esc := a[0].S, textAt(a, 1, `\`)
+	if err := checkEscape(esc); err != nil {
+		return types.Null, err
 	}
 	var b strings.Builder
 	b.WriteString("^(?:")
@@ -397,53 +392,20 @@ func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(b.String()), nil
 }
 
-// regexScalar is ~, ~*, !~ and !~*.
-func regexScalar(fold, want bool) scalar {
-	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		re, err := compileRegex(a[1].S, regexFlags{fold: fold})
+// regex makes matchers of regular expressions.
+func regex(fold bool) func(pattern string) (matcher, error) {
+	return func(pattern string) (matcher, error) {
+		re, err := compileRegex(pattern, regexFlags{fold: fold})
 		if err != nil {
-			return types.Null, err
+			return nil, err
 		}
-		found, err := re.matches(rt, a[0].S)
-		return types.NewBool(found == want), err
+		return re.matches, nil
 	}
 }
 
-func regexVec(fold, want bool) vector {
-	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		var re *pattern
-		var last string
-		for _, i := range sel {
-			if p := a[1].S[i]; re == nil || p != last {
-				var err error
-				if re, err = compileRegex(p, regexFlags{fold: fold}); err != nil {
-					return err
-				}
-				last = p
-			}
-			found, err := re.matches(rt, a[0].S[i])
-			if err != nil {
-				return err
-			}
-			out.I[i] = 0
-			if found == want {
-				out.I[i] = 1
-			}
-		}
-		return nil
-	}
-}
-
-func regexOperators() []def {
-	var out []def
-	for _, o := range []struct {
-		name       string
-		fold, want bool
-	}{{"~", false, true}, {"!~", false, false}, {"~*", true, true}, {"!~*", true, false}} {
-		for _, p := range []string{"(name,text)", "(text,text)", "(bpchar,text)"} {
-			out = append(out, v(o.name+p+" bool", regexScalar(o.fold, o.want),
-				regexVec(o.fold, o.want)))
-		}
-	}
-	return out
+var regexOperators = []def{
+	matching("~(name|text|bpchar,text) bool", true, regex(false)),
+	matching("!~(name|text|bpchar,text) bool", false, regex(false)),
+	matching("~*(name|text|bpchar,text) bool", true, regex(true)),
+	matching("!~*(name|text|bpchar,text) bool", false, regex(true)),
 }

@@ -21,7 +21,7 @@ var regexFunctions = []def{
 	s("regexp_split_to_table(text,text,text?) text", "", regexpSplitToTable),
 	f("substring(text,text) text", substringRegex),
 	f("substring(text,text,text) text", substringSimilar),
-	f("textregexeq(text,text) bool", regexScalar(false, true)),
+	matching("textregexeq(text,text) bool", true, regex(false)),
 }
 
 // regexArg compiles a[1] with the flags of a[i], if that argument exists. noGlobal is the name of a
@@ -166,12 +166,19 @@ func regexpReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return replaceMatches(rt, re, a[0].S, a[2].S, 0, n)
 }
 
-// positive checks a start or count argument.
-func positive(what string, v int64, least int64) error {
+// atLeast checks an argument that is a number.
+func atLeast(what string, v int64, least int64) error {
 	if v < least {
 		return errInvalid("invalid value for parameter \"%s\": %d", what, v)
 	}
 	return nil
+}
+
+// startAt returns the offset of the character of a[0] that argument i numbers, from 1; without one
+// that of the first.
+func startAt(a []types.Datum, i int) (int, error) {
+	start := intAt(a, i, 1)
+	return prefixLen(a[0].S, start-1), atLeast("start", start, 1)
 }
 
 func regexpReplaceFrom(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -183,16 +190,14 @@ func regexpReplaceFrom(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if fl.global {
 		n = 0
 	}
-	if len(a) > 4 {
-		n = a[4].I
-	}
-	if err := positive("start", a[3].I, 1); err != nil {
+	start, err := startAt(a, 3)
+	if err != nil {
 		return types.Null, err
 	}
-	if err := positive("n", n, 0); err != nil {
+	n = intAt(a, 4, n)
+	if err := atLeast("n", n, 0); err != nil {
 		return types.Null, err
 	}
-	start := prefixLen(a[0].S, a[3].I-1)
 	return replaceMatches(rt, re, a[0].S, a[2].S, start, int(n))
 }
 
@@ -201,12 +206,9 @@ func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	start := 0
-	if len(a) > 2 {
-		if err := positive("start", a[2].I, 1); err != nil {
-			return types.Null, err
-		}
-		start = prefixLen(a[0].S, a[2].I-1)
+	start, err := startAt(a, 2)
+	if err != nil {
+		return types.Null, err
 	}
 	count := int64(0)
 	err = re.each(rt, a[0].S[start:], -1, func([]int) error { count++; return nil })
@@ -216,21 +218,17 @@ func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 // nthMatch returns the match that the arguments start and N (a[2], a[3]) of regexp_instr and
 // regexp_substr select, with offsets in the whole text; nil if there is none.
 func nthMatch(rt *expr.Runtime, re *pattern, a []types.Datum) ([]int, error) {
-	start, nth := 0, int64(1)
-	if len(a) > 2 {
-		if err := positive("start", a[2].I, 1); err != nil {
-			return nil, err
-		}
-		start = prefixLen(a[0].S, a[2].I-1)
+	start, err := startAt(a, 2)
+	if err != nil {
+		return nil, err
 	}
-	if len(a) > 3 {
-		if nth = a[3].I; nth < 1 {
-			return nil, positive("n", nth, 1)
-		}
+	nth := intAt(a, 3, 1)
+	if err := atLeast("n", nth, 1); err != nil {
+		return nil, err
 	}
 	var found []int
 	k := int64(0)
-	err := re.each(rt, a[0].S[start:], int(nth), func(m []int) error {
+	err = re.each(rt, a[0].S[start:], int(nth), func(m []int) error {
 		if k++; k == nth {
 			found = m
 		}
@@ -245,16 +243,12 @@ func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	end, sub := int64(0), int64(0)
-	if len(a) > 4 {
-		if end = a[4].I; end != 0 && end != 1 {
-			return types.Null, positive("endoption", -1-end*end, 0)
-		}
+	end, sub := intAt(a, 4, 0), intAt(a, 6, 0)
+	if end != 0 && end != 1 {
+		return types.Null, errInvalid("invalid value for parameter \"endoption\": %d", end)
 	}
-	if len(a) > 6 {
-		if sub = a[6].I; sub < 0 {
-			return types.Null, positive("subexpr", sub, 0)
-		}
+	if err := atLeast("subexpr", sub, 0); err != nil {
+		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
 	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {
@@ -268,11 +262,9 @@ func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	sub := int64(0)
-	if len(a) > 5 {
-		if sub = a[5].I; sub < 0 {
-			return types.Null, positive("subexpr", sub, 0)
-		}
+	sub := intAt(a, 5, 0)
+	if err := atLeast("subexpr", sub, 0); err != nil {
+		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
 	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {

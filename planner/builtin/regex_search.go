@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 )
 
@@ -79,8 +78,7 @@ func (p *pattern) matchAt(rt *expr.Runtime, s string, at int) ([]int, error) {
 }
 
 func errRegexTooLarge() error {
-	return sqlerr.New(sqlerr.InvalidRegularExpression,
-		"invalid regular expression: regular expression is too complex")
+	return errRegex("regular expression is too complex")
 }
 
 func lastWidth(s string) int {

@@ -49,6 +49,21 @@ func answer[S any, R goValue](of func(S) (R, error)) scalar {
 	})
 }
 
+// intAt and textAt return argument i, or a default where the call has fewer arguments.
+func intAt(a []types.Datum, i int, otherwise int64) int64 {
+	if i < len(a) {
+		return a[i].I
+	}
+	return otherwise
+}
+
+func textAt(a []types.Datum, i int, otherwise string) string {
+	if i < len(a) {
+		return a[i].S
+	}
+	return otherwise
+}
+
 // textOrNull is the result of a question about a fact that may not be there.
 func textOrNull(text string, ok bool) (types.Datum, error) {
 	if !ok {

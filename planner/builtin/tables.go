@@ -17,7 +17,7 @@ func functionTable() []def {
 func operatorTable() []def {
 	return slices.Concat(
 		intOperators(), floatOperators(), numericOperators(), datetimeOperators(),
-		comparisonOperators(), textOperators(), likeOperators(), regexOperators(), arrayOperators(),
+		comparisonOperators(), textOperators(), likeOperators, regexOperators, arrayOperators(),
 		jsonOperators(),
 	)
 }

@@ -370,10 +370,7 @@ func right(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 // pad is lpad or rpad.
 func pad(onLeft bool) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, n, fill := a[0].S, a[1].I, " "
-		if len(a) > 2 {
-			fill = a[2].S
-		}
+		s, n, fill := a[0].S, a[1].I, textAt(a, 2, " ")
 		if n <= 0 {
 			return types.NewString(""), nil
 		}
@@ -404,10 +401,7 @@ func pad(onLeft bool) scalar {
 
 func trim(front, back bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		s, set := a[0].S, " "
-		if len(a) > 1 {
-			set = a[1].S
-		}
+		s, set := a[0].S, textAt(a, 1, " ")
 		if front {
 			s = strings.TrimLeft(s, set)
 		}
@@ -431,19 +425,20 @@ func trimBytes(front, back bool) scalar {
 	}
 }
 
+func errSubstring() error {
+	return sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+}
+
 // substring is substring by characters, or by bytes, counted from 1. Positions before the first one
 // count too.
 func substring(bytes bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, from := a[0].S, a[1].I
-		to := int64(1) << 40
-		if len(a) > 2 {
-			if a[2].I < 0 {
-				return types.Null, sqlerr.New(sqlerr.SubstringError,
-					"negative substring length not allowed")
-			}
-			to = from + a[2].I
+		n := intAt(a, 2, 1<<40)
+		if n < 0 {
+			return types.Null, errSubstring()
 		}
+		to := from + n
 		from = max(from, 1)
 		if to <= from {
 			return types.NewString(""), nil
@@ -466,12 +461,9 @@ func overlay(bytes bool) scalar {
 		if bytes {
 			n = int64(len(repl))
 		}
-		if len(a) > 3 {
-			n = a[3].I
-		}
+		n = intAt(a, 3, n)
 		if from <= 0 {
-			return types.Null, sqlerr.New(sqlerr.SubstringError,
-				"negative substring length not allowed")
+			return types.Null, errSubstring()
 		}
 		sub := substring(bytes)
 		before, err := sub(rt, []types.Datum{{S: s}, {I: 1}, {I: from - 1}})
