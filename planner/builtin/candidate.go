@@ -70,32 +70,22 @@ func accepts(decl, args []*types.Type) bool {
 // selectCandidate reduces several candidates step by step to the best one, like PostgreSQL's
 // func_select_candidate.
 func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome) {
-	// Most exact matches of known types.
-	cands = keepBest(cands, func(c candidate) int {
-		n := 0
-		for i, a := range args {
-			if !isUnknown(a) && c.args[i].OID == a.OID {
-				n++
-			}
-		}
-		return n
-	})
-	if len(cands) == 1 {
-		return cands[0], chosen
+	exact := func(decl, a *types.Type) bool { return decl.OID == a.OID }
+	preferred := func(decl, a *types.Type) bool {
+		return exact(decl, a) || isPreferred(decl) && category(decl) == category(a)
 	}
-	// Most exact matches or preferred types of the argument's category.
-	cands = keepBest(cands, func(c candidate) int {
-		n := 0
-		for i, a := range args {
-			if !isUnknown(a) && (c.args[i].OID == a.OID ||
-				isPreferred(c.args[i]) && category(c.args[i]) == category(a)) {
-				n++
+	for _, fits := range []func(decl, a *types.Type) bool{exact, preferred} {
+		cands = keepBest(cands, func(c candidate) (n int) {
+			for i, a := range args {
+				if !isUnknown(a) && fits(c.args[i], a) {
+					n++
+				}
 			}
+			return n
+		})
+		if len(cands) == 1 {
+			return cands[0], chosen
 		}
-		return n
-	})
-	if len(cands) == 1 {
-		return cands[0], chosen
 	}
 	unknowns := countUnknown(args)
 	if unknowns == 0 {

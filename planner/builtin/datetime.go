@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"slices"
 	"time"
 
 	"github.com/minidb/minidb/planner/expr"
@@ -16,15 +15,15 @@ func swapped(fn scalar) scalar {
 	}
 }
 
+// dateIv makes a function of a date from one of a timestamp.
 func dateIv(op func(int64, types.IntervalValue) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		ts, err := types.DateToTimestamp(a[0].I)
+	return lift2(func(date int64, iv types.IntervalValue) (int64, error) {
+		ts, err := types.DateToTimestamp(date)
 		if err != nil {
-			return types.Null, err
+			return 0, err
 		}
-		r, err := op(ts, a[1].Iv)
-		return types.NewInt(r), err
-	}
+		return op(ts, iv)
+	})
 }
 
 func datetimeOperators() []def {
@@ -102,47 +101,29 @@ var datetimeFunctions = []def{
 	f("date_trunc(text,timestamp) timestamp", lift2(types.TruncTimestamp)),
 	f("date_trunc(text,timestamptz) timestamptz", zoned2(types.TruncTimestampTZ)).stable(),
 	f("date_trunc(text,timestamptz,text) timestamptz",
-		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			zone, err := types.ParseZone(a[2].S)
+		lift3(func(unit string, ts int64, name string) (int64, error) {
+			zone, err := types.ParseZone(name)
 			if err != nil {
-				return types.Null, err
+				return 0, err
 			}
-			r, err := types.TruncTimestampTZ(a[0].S, a[1].I, zone.Location)
-			return types.NewInt(r), err
-		}).stable(),
+			return types.TruncTimestampTZ(unit, ts, zone.Location)
+		})).stable(),
 	f("date_trunc(text,interval) interval", lift2(types.TruncInterval)),
-	f("extract(text,date) numeric", extract("date")),
-	f("date_part(text,date) float8", datePart("date")),
-	f("extract(text,time) numeric", extract("time")),
-	f("date_part(text,time) float8", datePart("time")),
-	f("extract(text,timestamp) numeric", extract("timestamp")),
-	f("date_part(text,timestamp) float8", datePart("timestamp")),
-	f("extract(text,timestamptz) numeric", extract("timestamptz")).stable(),
-	f("date_part(text,timestamptz) float8", datePart("timestamptz")).stable(),
-	f("extract(text,interval) numeric", extract("interval")),
-	f("date_part(text,interval) float8", datePart("interval")),
+	f("extract(text,date) numeric", extract(types.ExtractDate)),
+	f("extract(text,time) numeric", extract(types.ExtractTime)),
+	f("extract(text,timestamp) numeric", extract(types.ExtractTimestamp)),
+	f("extract(text,timestamptz) numeric", extractZoned).stable(),
+	f("extract(text,interval) numeric", extract(types.ExtractInterval)),
+	f("date_part(text,date) float8", datePart(extract(extractDateAsTimestamp))),
+	f("date_part(text,time) float8", datePart(extract(types.ExtractTime))),
+	f("date_part(text,timestamp) float8", datePart(extract(types.ExtractTimestamp))),
+	f("date_part(text,timestamptz) float8", datePart(extractZoned)).stable(),
+	f("date_part(text,interval) float8", datePart(extract(types.ExtractInterval))),
 
 	f("age(timestamp,timestamp) interval", lift2(types.TimestampAge)),
 	f("age(timestamptz,timestamptz) interval", zoned2(types.TimestampTZAge)).stable(),
-	f("age(timestamp) interval", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		today, err := midnight(rt)
-		if err != nil {
-			return types.Null, err
-		}
-		r, err := types.TimestampAge(today, a[0].I)
-		return types.NewInterval(r), err
-	}).stable(),
-	f("age(timestamptz) interval", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		today, err := midnight(rt)
-		if err != nil {
-			return types.Null, err
-		}
-		if today, err = types.LocalToUTC(today, location(rt)); err != nil {
-			return types.Null, err
-		}
-		r, err := types.TimestampTZAge(today, a[0].I, location(rt))
-		return types.NewInterval(r), err
-	}).stable(),
+	f("age(timestamp) interval", ageToday(false)).stable(),
+	f("age(timestamptz) interval", ageToday(true)).stable(),
 	f("date_bin(interval,timestamp,timestamp) timestamp", lift3(types.DateBin)),
 	f("date_bin(interval,timestamptz,timestamptz) timestamptz", lift3(types.DateBin)),
 	f("isfinite(date|timestamp|timestamptz) bool", finite),
@@ -156,23 +137,23 @@ var datetimeFunctions = []def{
 	f("make_timestamp(int4,int4,int4,int4,int4,float8) timestamp", makeTimestamp),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return toUTC(makeTimestamp(rt, a))(types.Zone{Location: location(rt)})
+			return makeZoned(a, types.Zone{Location: location(rt)})
 		}).stable(),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8,text) timestamptz",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			zone, err := types.ParseZoneOffset(a[6].S)
 			if err != nil {
 				return types.Null, err
 			}
-			return toUTC(makeTimestamp(rt, a))(zone)
+			return makeZoned(a, zone)
 		}).stable(),
 	f("make_interval(int4?,int4?,int4?,int4?,int4?,int4?,float8?) interval", makeInterval),
 	f("to_timestamp(float8) timestamptz", lift1(types.TimestampFromUnix)),
 
-	f("timezone(text,timestamptz) timestamp", atZone(types.Zone.ToLocal)),
-	f("timezone(text,timestamp) timestamptz", atZone(types.Zone.ToUTC)),
-	f("timezone(interval,timestamptz) timestamp", atIntervalZone(types.Zone.ToLocal)),
-	f("timezone(interval,timestamp) timestamptz", atIntervalZone(types.Zone.ToUTC)),
+	f("timezone(text,timestamptz) timestamp", atZone(types.ParseZone, types.Zone.ToLocal)),
+	f("timezone(text,timestamp) timestamptz", atZone(types.ParseZone, types.Zone.ToUTC)),
+	f("timezone(interval,timestamptz) timestamp", atZone(types.IntervalZone, types.Zone.ToLocal)),
+	f("timezone(interval,timestamp) timestamptz", atZone(types.IntervalZone, types.Zone.ToUTC)),
 
 	f("date(timestamp) date", sure1(types.TimestampToDate)),
 	f("date(timestamptz) date", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -183,21 +164,14 @@ var datetimeFunctions = []def{
 	f("timestamp(date,time) timestamp", lift2(types.DatePlusTime)),
 	f("timestamp(timestamptz) timestamp", zoned1(types.UTCToLocal)).stable(),
 	f("timestamptz(timestamp) timestamptz", zoned1(types.LocalToUTC)).stable(),
-	n("overlaps(timestamp,timestamp,timestamp,timestamp) bool", overlaps),
-	n("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", overlaps),
-	n("overlaps(time,time,time,time) bool", overlaps),
-	n("overlaps(timestamp,timestamp,timestamp,interval) bool", overlapsIn(timestampEnd, 3)),
-	n("overlaps(timestamp,interval,timestamp,timestamp) bool", overlapsIn(timestampEnd, 1)),
-	n("overlaps(timestamp,interval,timestamp,interval) bool", overlapsIn(timestampEnd, 1, 3)),
+	n("overlaps(timestamp,timestamp|interval,timestamp,timestamp|interval) bool",
+		overlaps(timestampEnd)),
+	n("overlaps(time,time|interval,time,time|interval) bool", overlaps(timeEnd)),
+	n("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", overlaps(timestamptzEnd)),
+	n("overlaps(timestamptz,interval,timestamptz,timestamptz|interval) bool",
+		overlaps(timestamptzEnd)).stable(),
 	n("overlaps(timestamptz,timestamptz,timestamptz,interval) bool",
-		overlapsIn(timestamptzEnd, 3)).stable(),
-	n("overlaps(timestamptz,interval,timestamptz,timestamptz) bool",
-		overlapsIn(timestamptzEnd, 1)).stable(),
-	n("overlaps(timestamptz,interval,timestamptz,interval) bool",
-		overlapsIn(timestamptzEnd, 1, 3)).stable(),
-	n("overlaps(time,time,time,interval) bool", overlapsIn(timeEnd, 3)),
-	n("overlaps(time,interval,time,time) bool", overlapsIn(timeEnd, 1)),
-	n("overlaps(time,interval,time,interval) bool", overlapsIn(timeEnd, 1, 3)),
+		overlaps(timestamptzEnd)).stable(),
 }
 
 func timestampEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error) {
@@ -212,15 +186,16 @@ func timeEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error
 	return types.TimePlusInterval(start, iv), nil
 }
 
-// overlapsIn is OVERLAPS of two periods. lengths are the indexes of arguments that are intervals in
-// place of an end; end adds one to its start.
-func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error),
-	lengths ...int) scalar {
+// overlaps is OVERLAPS of two periods, each a start and an end, or a start and an interval, which
+// end adds to it.
+func overlaps(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		periods := slices.Clone(a)
-		for _, i := range lengths {
-			if a[i-1].Null || a[i].Null {
-				periods[i] = types.Null
+		periods := [4]types.Datum{a[0], a[1], a[2], a[3]}
+		for _, i := range []int{1, 3} {
+			if rt.ArgTypes[i].Family != types.Interval {
+				continue
+			}
+			if periods[i] = types.Null; a[i-1].Null || a[i].Null {
 				continue
 			}
 			at, err := end(rt, a[i-1].I, a[i].Iv)
@@ -229,7 +204,7 @@ func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, erro
 			}
 			periods[i] = types.NewInt(at)
 		}
-		return overlaps(rt, periods)
+		return periodsOverlap(periods[0], periods[1], periods[2], periods[3]), nil
 	}
 }
 
@@ -264,36 +239,46 @@ func midnight(rt *expr.Runtime) (int64, error) {
 	return types.DateToTimestamp(types.TimestampToDate(r))
 }
 
-func extract(kind string) scalar {
+// ageToday is age of a moment at the beginning of the session's day.
+func ageToday(zoned bool) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		switch kind {
-		case "date":
-			return types.ExtractDate(a[0].S, a[1].I)
-		case "time":
-			return types.ExtractTime(a[0].S, a[1].I)
-		case "timestamp":
-			return types.ExtractTimestamp(a[0].S, a[1].I)
-		case "timestamptz":
-			return types.ExtractTimestampTZ(a[0].S, a[1].I, location(rt))
+		loc := time.UTC
+		today, err := midnight(rt)
+		if err == nil && zoned {
+			loc = location(rt)
+			today, err = types.LocalToUTC(today, loc)
 		}
-		return types.ExtractInterval(a[0].S, a[1].Iv)
+		if err != nil {
+			return types.Null, err
+		}
+		r, err := types.TimestampTZAge(today, a[0].I, loc)
+		return types.NewInterval(r), err
 	}
 }
 
-func datePart(kind string) scalar {
-	fn := extract(kind)
-	if kind == "date" { // date_part converts a date to a timestamp
-		fn = func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			ts, err := types.DateToTimestamp(a[1].I)
-			if err != nil {
-				return types.Null, err
-			}
-			return types.ExtractTimestamp(a[0].S, ts)
-		}
+func extract[A goValue](of func(field string, from A) (types.Datum, error)) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return of(a[0].S, argument[A](&a[1]))
 	}
+}
+
+func extractZoned(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return types.ExtractTimestampTZ(a[0].S, a[1].I, location(rt))
+}
+
+// extractDateAsTimestamp is for date_part, which converts a date to a timestamp.
+func extractDateAsTimestamp(field string, date int64) (types.Datum, error) {
+	ts, err := types.DateToTimestamp(date)
+	if err != nil {
+		return types.Null, err
+	}
+	return types.ExtractTimestamp(field, ts)
+}
+
+func datePart(extract scalar) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		d, err := fn(rt, a)
-		if err != nil || d.Null {
+		d, err := extract(rt, a)
+		if err != nil {
 			return types.Null, err
 		}
 		return types.DatePartFloat(d)
@@ -307,86 +292,58 @@ func makeTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInt(r), err
 }
 
-// toUTC returns a function that converts a local timestamp in a zone to UTC.
-func toUTC(local types.Datum, err error) func(types.Zone) (types.Datum, error) {
-	return func(zone types.Zone) (types.Datum, error) {
-		if err != nil {
-			return types.Null, err
-		}
-		r, err := zone.ToUTC(local.I)
-		return types.NewInt(r), err
+// makeZoned makes a timestamptz of the parts of a local timestamp in a zone.
+func makeZoned(a []types.Datum, zone types.Zone) (types.Datum, error) {
+	local, err := makeTimestamp(nil, a)
+	if err != nil {
+		return types.Null, err
 	}
+	r, err := zone.ToUTC(local.I)
+	return types.NewInt(r), err
 }
 
 func makeInterval(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	var v [6]int64
-	secs := 0.0
-	for i, d := range a {
-		if i == 6 {
-			secs = d.F
-		} else {
-			v[i] = d.I
-		}
-	}
-	r, err := types.MakeInterval(v[0], v[1], v[2], v[3], v[4], v[5], secs)
+	var v [7]types.Datum
+	copy(v[:], a)
+	r, err := types.MakeInterval(v[0].I, v[1].I, v[2].I, v[3].I, v[4].I, v[5].I, v[6].F)
 	return types.NewInterval(r), err
 }
 
-func atZone(op func(types.Zone, int64) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		zone, err := types.ParseZone(a[0].S)
+// atZone is AT TIME ZONE. zoneOf finds the zone that a value names.
+func atZone[Z goValue](zoneOf func(Z) (types.Zone, error),
+	op func(types.Zone, int64) (int64, error)) scalar {
+	return lift2(func(name Z, at int64) (int64, error) {
+		zone, err := zoneOf(name)
 		if err != nil {
-			return types.Null, err
+			return 0, err
 		}
-		r, err := op(zone, a[1].I)
-		return types.NewInt(r), err
-	}
+		return op(zone, at)
+	})
 }
 
-func atIntervalZone(op func(types.Zone, int64) (int64, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		zone, err := types.IntervalZone(a[0].Iv)
-		if err != nil {
-			return types.Null, err
+// periodsOverlap is (s1, e1) OVERLAPS (s2, e2). The end of a period may come before its start, and
+// one of the two may be NULL.
+func periodsOverlap(s1, e1, s2, e2 types.Datum) types.Datum {
+	order := func(s, e *types.Datum) (known bool) {
+		if s.Null && e.Null {
+			return false
 		}
-		r, err := op(zone, a[1].I)
-		return types.NewInt(r), err
-	}
-}
-
-// overlaps is (s1, e1) OVERLAPS (s2, e2). The end of a period may come before its start, and one of
-// the two may be NULL.
-func overlaps(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s1, e1, s2, e2 := a[0], a[1], a[2], a[3]
-	order := func(s, e *types.Datum) bool {
-		if s.Null {
-			if e.Null {
-				return false
-			}
-			*s, *e = *e, *s
-		} else if !e.Null && s.I > e.I {
+		if s.Null || !e.Null && s.I > e.I {
 			*s, *e = *e, *s
 		}
 		return true
 	}
 	if !order(&s1, &e1) || !order(&s2, &e2) {
-		return types.Null, nil
+		return types.Null
 	}
 	if s1.I > s2.I {
 		s1, e1, s2, e2 = s2, e2, s1, e1
 	}
 	switch {
-	case s1.I == s2.I:
-		if e1.Null || e2.Null {
-			return types.Null, nil
-		}
-		return types.NewBool(true), nil
-	case e1.Null:
-		return types.Null, nil
-	case s2.I < e1.I:
-		return types.NewBool(true), nil
-	case e2.Null:
-		return types.Null, nil
+	case s1.I == s2.I && !e1.Null && !e2.Null, s1.I < s2.I && !e1.Null && s2.I < e1.I:
+		return types.NewBool(true)
+	case e1.Null, e2.Null:
+		return types.Null
 	}
-	return types.NewBool(false), nil
+	return types.NewBool(false)
 }
