@@ -1,10 +1,6 @@
 package builtin
 
-import (
-	"slices"
-
-	"github.com/minidb/minidb/table/types"
-)
+import "github.com/minidb/minidb/table/types"
 
 // Polymorphic pseudo-types, as used in declared argument types. No value has such a type:
 // resolution replaces them.
@@ -43,38 +39,6 @@ func category(t *types.Type) byte {
 
 func isPreferred(t *types.Type) bool { return !isPolymorphic(t) && !isAny(t) && t.Preferred() }
 
-// isReg reports whether t is an OID type whose text is a name: regclass and the like.
-func isReg(t types.OID) bool {
-	switch t {
-	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace,
-		types.TRegProcedure.OID, types.TRegRole.OID, types.TRegCollation.OID:
-		return true
-	}
-	return false
-}
-
-// implicitCasts lists the implicit casts of pg_cast between different types, except those of the
-// reg* types.
-var implicitCasts = map[types.OID][]types.OID{
-	types.OIDChar: {types.OIDText},
-	types.OIDName: {types.OIDText},
-	types.OIDInt8: {types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
-	types.OIDInt2: {types.OIDInt8, types.OIDInt4, types.OIDFloat4, types.OIDFloat8,
-		types.OIDNumeric, types.OIDOid},
-	types.OIDInt4: {types.OIDInt8, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric,
-		types.OIDOid},
-
-	types.OIDText:       {types.OIDName, types.OIDBPChar, types.OIDVarchar, types.OIDRegClass},
-	types.OIDVarchar:    {types.OIDName, types.OIDText, types.OIDBPChar, types.OIDRegClass},
-	types.OIDBPChar:     {types.OIDName, types.OIDText, types.OIDVarchar},
-	types.OIDFloat4:     {types.OIDFloat8},
-	types.OIDDate:       {types.OIDTimestamp, types.OIDTimestampTZ},
-	types.OIDTimestamp:  {types.OIDTimestampTZ},
-	types.OIDTime:       {types.OIDInterval},
-	types.OIDNumeric:    {types.OIDFloat4, types.OIDFloat8},
-	types.TNodeTree.OID: {types.OIDText},
-}
-
 // CanCoerce reports whether a value of type from is implicitly converted to type to: it has the
 // same type, is a literal of unknown type, has an implicit cast, or is an array whose elements have
 // one.
@@ -85,11 +49,6 @@ func CanCoerce(from, to *types.Type) bool {
 	case from.Elem != nil && to.Elem != nil:
 		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector &&
 			CanCoerce(from.Elem, to.Elem)
-	case isReg(from.OID):
-		return to.OID == types.OIDOid
-	case isReg(to.OID) && (from.OID == types.OIDOid || from.OID == types.OIDInt2 ||
-		from.OID == types.OIDInt4 || from.OID == types.OIDInt8):
-		return true
 	}
-	return slices.Contains(implicitCasts[from.OID], to.OID)
+	return types.CastContext(from.OID, to.OID) == 'i'
 }
