@@ -10,21 +10,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A dateNode is an element of a date format: a keyword with its modifiers, or text.
+// A dateNode is an element of a date format: a field with its modifiers, or text.
 type dateNode struct {
-	key   string // upper case; "" for text
-	text  string // the text, or the keyword as written
-	fill  bool   // FM: no padding
-	th    string // "th" or "TH"
-	quote bool   // text in double quotes
-}
-
-// dateKeywords in the order of search: a longer keyword precedes its prefixes.
-var dateKeywords = []string{
-	"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "D", "FF1", "FF2",
-	"FF3", "FF4", "FF5", "FF6", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I",
-	"J", "MI", "MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM", "Q", "RM", "SSSSS", "SSSS", "SS",
-	"TZH", "TZM", "TZ", "US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y",
+	field *dateField // nil for text
+	text  string     // the text, or the keyword as written
+	fill  bool       // FM: no padding
+	th    string     // "th" or "TH"
+	quote bool       // text in double quotes
 }
 
 // parseDateFormat splits a format into nodes. fx is set if it begins with FX.
@@ -46,9 +38,9 @@ func parseDateFormat(f string) (nodes []dateNode, fx bool) {
 			i += 2
 			continue
 		}
-		if key := dateKeyword(rest); key != "" {
-			n := dateNode{key: key, text: rest[:len(key)], fill: fill}
-			i += len(key)
+		if field := dateFieldOf(rest); field != nil {
+			n := dateNode{field: field, text: rest[:len(field.key)], fill: fill}
+			i += len(n.text)
 			if strings.HasPrefix(f[i:], "TH") || strings.HasPrefix(f[i:], "th") {
 				n.th = f[i : i+2]
 				i += 2
@@ -61,20 +53,6 @@ func parseDateFormat(f string) (nodes []dateNode, fx bool) {
 		nodes, fill = append(nodes, n), false
 	}
 	return nodes, fx
-}
-
-func dateKeyword(s string) string {
-	for _, k := range dateKeywords {
-		if len(s) < len(k) {
-			continue
-		}
-		w := s[:len(k)]
-		if w == k || w == strings.ToLower(k) || w == k[:1]+strings.ToLower(k[1:]) &&
-			(k == "MONTH" || k == "MON" || k == "DAY" || k == "DY") {
-			return k
-		}
-	}
-	return ""
 }
 
 // dateText reads text in double quotes, or one character.
@@ -164,14 +142,14 @@ func formatBroken(t brokenTime, f string) (types.Datum, error) {
 	var b strings.Builder
 	for i := range nodes {
 		n := &nodes[i]
-		if n.key == "" {
+		if n.field == nil {
 			b.WriteString(n.text)
 			continue
 		}
-		text, err := t.field(n)
-		if err != nil {
-			return types.Null, err
+		if t.interval && n.field.calendar {
+			return types.Null, errNotForInterval()
 		}
+		text := n.field.write(&t, n)
 		b.WriteString(text)
 		if n.th != "" {
 			b.WriteString(ordinal(text, n.th))
@@ -248,70 +226,6 @@ func (t *brokenTime) era(year int) int {
 	return year
 }
 
-var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
-
-func (t *brokenTime) field(n *dateNode) (string, error) {
-	if t.interval {
-		switch n.key {
-		case "B.C.", "BC", "A.D.", "AD", "DAY", "DY", "D", "ID", "MONTH", "MON", "TZ", "TZH", "TZM",
-			"OF":
-			return "", errNotForInterval()
-		}
-	}
-	switch n.key {
-	case "A.M.", "P.M.", "AM", "PM":
-		half := "AM"
-		if ((t.hour%24)+24)%24 >= 12 {
-			half = "PM"
-		}
-		if len(n.key) == 4 {
-			half = half[:1] + "." + half[1:] + "."
-		}
-		return n.name(half, 0), nil
-	case "B.C.", "BC", "A.D.", "AD":
-		era := "AD"
-		if t.year <= 0 {
-			era = "BC"
-		}
-		if len(n.key) == 4 {
-			era = era[:1] + "." + era[1:] + "."
-		}
-		return n.name(era, 0), nil
-	case "HH", "HH12":
-		h := t.hour % 12
-		if h == 0 {
-			h = 12
-		}
-		return n.signed(h, 2, t.hour), nil
-	case "HH24":
-		return n.signed(t.hour, 2, t.hour), nil
-	case "MI":
-		return n.signed(t.min, 2, t.min), nil
-	case "SS":
-		return n.signed(t.sec, 2, t.sec), nil
-	case "MS", "FF3":
-		return fmt.Sprintf("%03d", t.micros/1000), nil
-	case "US", "FF6":
-		return fmt.Sprintf("%06d", t.micros), nil
-	case "FF1", "FF2", "FF4", "FF5":
-		return fmt.Sprintf("%06d", t.micros)[:n.key[2]-'0'], nil
-	case "SSSS", "SSSSS":
-		return fmt.Sprint(t.hour*3600 + t.min*60 + t.sec), nil
-	case "TZ":
-		return n.name(t.zone, 0), nil
-	case "TZH":
-		return offsetHours(t.offset), nil
-	case "TZM":
-		return fmt.Sprintf("%02d", abs(t.offset)/60%60), nil
-	case "OF":
-		if m := abs(t.offset) / 60 % 60; m != 0 {
-			return fmt.Sprintf("%s:%02d", offsetHours(t.offset), m), nil
-		}
-		return offsetHours(t.offset), nil
-	}
-	return t.dateField(n), nil
-}
-
 func abs(x int) int { return max(x, -x) }
 
 func offsetHours(offset int) string {
@@ -320,64 +234,6 @@ func offsetHours(offset int) string {
 		sign = "-"
 	}
 	return fmt.Sprintf("%s%02d", sign, abs(offset)/3600)
-}
-
-func (t *brokenTime) dateField(n *dateNode) string {
-	switch n.key {
-	case "Y,YYY":
-		y := t.era(t.year)
-		return fmt.Sprintf("%d,%03d", y/1000, y%1000)
-	case "YYYY", "YYY", "YY", "Y":
-		return n.year(t.era(t.year), len(n.key), t.era(t.year))
-	case "IYYY", "IYY", "IY", "I":
-		y, _ := t.isoWeek()
-		return n.year(t.era(y), len(n.key), t.era(t.year))
-	case "MONTH", "MON", "RM":
-		return t.monthName(n)
-	case "MM":
-		return n.signed(t.month, 2, t.month)
-	case "DAY":
-		return n.name(t.weekday().String(), 9)
-	case "DY":
-		return n.name(t.weekday().String()[:3], 0)
-	case "DDD":
-		return n.digits(t.yearDay(), 3)
-	case "IDDD":
-		_, w := t.isoWeek()
-		return n.digits((w-1)*7+(int(t.weekday())+6)%7+1, 3)
-	case "DD":
-		return n.digits(t.day, 2)
-	case "D":
-		return fmt.Sprint(int(t.weekday()) + 1)
-	case "ID":
-		return fmt.Sprint((int(t.weekday())+6)%7 + 1)
-	case "WW":
-		return n.digits((t.yearDay()-1)/7+1, 2)
-	case "IW":
-		_, w := t.isoWeek()
-		return n.digits(w, 2)
-	case "W":
-		return fmt.Sprint((t.day-1)/7 + 1)
-	case "Q":
-		if t.month == 0 {
-			return ""
-		}
-		return fmt.Sprint((t.month-1)/3 + 1)
-	case "CC":
-		return t.century(n)
-	}
-	return fmt.Sprint(t.date + 2451545) // J
-}
-
-func (t *brokenTime) monthName(n *dateNode) string {
-	if n.key == "RM" {
-		return t.romanMonth(n)
-	}
-	name := time.Month(t.month).String()
-	if n.key == "MON" {
-		return n.name(name[:3], 0)
-	}
-	return n.name(name, 9)
 }
 
 // romanMonth returns the month in Roman numerals. It counts the months of a negative interval from
@@ -425,9 +281,20 @@ func (t *brokenTime) century(n *dateNode) string {
 	return fmt.Sprint(c)
 }
 
+// half formats the half of a day, or the era, with points if the keyword has them.
+func (n *dateNode) half(text string) string {
+	if len(n.field.key) == 4 {
+		text = text[:1] + "." + text[1:] + "."
+	}
+	return n.name(text, 0)
+}
+
 func (t *brokenTime) weekday() time.Weekday {
 	return time.Weekday(((t.date+6)%7 + 7) % 7) // 2000-01-01 was a Saturday
 }
+
+// isoDay is the day of the week from 1, a Monday.
+func (t *brokenTime) isoDay() int { return (int(t.weekday())+6)%7 + 1 }
 
 func (t *brokenTime) yearDay() int {
 	if t.interval {
@@ -439,7 +306,7 @@ func (t *brokenTime) yearDay() int {
 
 // isoWeek returns the ISO 8601 year and week.
 func (t *brokenTime) isoWeek() (year, week int) {
-	thursday := t.date - int64((int(t.weekday())+6)%7) + 3
+	thursday := t.date - int64(t.isoDay()) + 4
 	year, _, _ = types.DateToYMD(thursday)
 	first, _ := types.DateFromYMD(year, 1, 1)
 	return year, int(thursday-first)/7 + 1

@@ -49,7 +49,7 @@ func readDate(s, format string) (*dateInput, error) {
 	in := &dateInput{}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.key == "" {
+		if n.field == nil {
 			s = skipText(s, n, fx)
 			continue
 		}
@@ -59,8 +59,7 @@ func readDate(s, format string) (*dateInput, error) {
 		if s == "" {
 			break
 		}
-		fixed := i+1 < len(nodes) &&
-			(isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && startsWithDigit(nodes[i+1].text))
+		fixed := i+1 < len(nodes) && nodes[i+1].isNumeric()
 		rest, err := in.field(n, s, fixed)
 		if err != nil {
 			return nil, err
@@ -72,7 +71,13 @@ func readDate(s, format string) (*dateInput, error) {
 	return in, nil
 }
 
-func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
+// isNumeric reports whether the node begins with a digit.
+func (n *dateNode) isNumeric() bool {
+	if n.field != nil {
+		return n.field.isNumeric()
+	}
+	return n.text != "" && isDigit(n.text[0])
+}
 
 // skipText skips a separator or literal text. Without FX, a separator in the format matches any
 // number of separators, or none.
@@ -93,15 +98,6 @@ func skipText(s string, n *dateNode, fx bool) string {
 func isSeparator(c byte) bool {
 	return c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') &&
 		!(c >= '0' && c <= '9') || c == ' '
-}
-
-func isNumeric(key string) bool {
-	switch key {
-	case "", "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "OF", "P.M.",
-		"PM", "RM", "TZH", "TZM", "TZ":
-		return false
-	}
-	return true
 }
 
 // takeInt reads an integer. If the width is fixed, it reads at most width bytes, sign included.
@@ -140,15 +136,8 @@ func checkFixed(s, rest string, n *dateNode, width int) error {
 	return nil
 }
 
-var fieldWidths = map[string]int{
-	"HH": 2, "HH12": 2, "HH24": 2, "MI": 2, "SS": 2, "MS": 3, "US": 6, "FF1": 1, "FF2": 2, "FF3": 3,
-	"FF4": 4, "FF5": 5, "FF6": 6, "SSSS": 5, "SSSSS": 5, "YYYY": 4, "YYY": 3, "YY": 2, "Y": 1,
-	"MM": 2, "DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4,
-	"IYY": 3, "IY": 2, "I": 1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
-}
-
 func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
-	switch n.key {
+	switch n.field.key {
 	case "A.M.", "P.M.", "AM", "PM", "B.C.", "BC", "A.D.", "AD":
 		return in.half(n, s)
 	case "MONTH", "MON", "DAY", "DY", "RM":
@@ -162,7 +151,7 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 		return strings.TrimLeft(s, "0123456789,"), nil
 	case "TZ", "OF":
 		return "", sqlerr.New(sqlerr.FeatureNotSupported,
-			"formatting field \"%s\" is only supported in to_char", n.key)
+			"formatting field \"%s\" is only supported in to_char", n.field.key)
 	case "TZH":
 		in.hasZone = true
 		sign := 1
@@ -173,9 +162,9 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 		in.zone = sign * v * 3600
 		return rest, err
 	}
-	width := fieldWidths[n.key]
+	width := n.field.width
 	strict := fixed && !n.fill
-	if strings.HasPrefix(n.key, "FF") || n.key == "MS" || n.key == "US" {
+	if strings.HasPrefix(n.field.key, "FF") || n.field.key == "MS" || n.field.key == "US" {
 		fixed = true
 	}
 	v, rest, err := takeInt(s, n, width, fixed)
@@ -190,65 +179,40 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 
 // set stores the number v, which was read from digits bytes.
 func (in *dateInput) set(n *dateNode, v, digits int) error {
-	switch n.key {
+	if n.field.place != nil {
+		*n.field.place(in) = v
+		return nil
+	}
+	switch n.field.key {
 	case "HH", "HH12":
 		in.hour, in.clock12 = v, true
 		if v < 1 || v > 12 {
 			return errDateValue("hour \"%d\" is invalid for the 12-hour clock", v).
 				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
 		}
-	case "HH24":
-		in.hour = v
-	case "MI":
-		in.min = v
-	case "SS":
-		in.sec = v
 	case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
 		for ; digits < 6; digits++ {
 			v *= 10
 		}
 		in.micros += v
-	case "SSSS", "SSSSS":
-		in.secs = v
 	case "YYYY", "YYY", "YY", "Y":
-		in.year, in.yearWidth = v, len(n.key)
-		if len(n.key) < 4 && digits < 4 {
-			in.year = nearYear(v)
-		}
+		in.year, in.yearWidth = completeYear(v, digits, n.field.width), n.field.width
 	case "IYYY", "IYY", "IY", "I":
-		in.isoYear = v
-		if len(n.key) < 4 && digits < 4 {
-			in.isoYear = nearYear(v)
-		}
-	case "MM":
-		in.month = v
-	case "DDD":
-		in.yearDay = v
-	case "DD":
-		in.day = v
-	case "J":
-		in.julian = v
-	case "CC":
-		in.century = v
+		in.isoYear = completeYear(v, digits, n.field.width)
 	case "WW":
 		in.yearDay = (v-1)*7 + 1
-	case "W":
-		in.week = v
-	case "IW":
-		in.isoWeek = v
-	case "ID":
-		in.isoDay = v
 	case "IDDD":
 		in.isoWeek, in.isoDay = (v-1)/7+1, (v-1)%7+1
-	case "TZM":
-		in.zoneMinutes = v
 	}
 	return nil // D and Q are read and ignored
 }
 
-// nearYear completes a year of fewer than four digits to the year nearest to 2020.
-func nearYear(y int) int {
+// completeYear completes a year of fewer than four digits, of a field with fewer than four, to the
+// year nearest to 2020.
+func completeYear(y, digits, width int) int {
 	switch {
+	case width >= 4 || digits >= 4:
+		return y
 	case y < 70:
 		return y + 2000
 	case y < 100:
@@ -267,7 +231,7 @@ func errNotAllowed(value string, n *dateNode) error {
 }
 
 func (in *dateInput) half(n *dateNode, s string) (string, error) {
-	w := len(n.key)
+	w := len(n.field.key)
 	if len(s) < w {
 		return "", errNotAllowed(s, n)
 	}
@@ -288,7 +252,7 @@ func (in *dateInput) half(n *dateNode, s string) (string, error) {
 func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	upper := strings.ToUpper(s)
 	count, name := 12, func(i int) string { return time.Month(i + 1).String() }
-	switch n.key {
+	switch n.field.key {
 	case "DAY", "DY":
 		count, name = 7, func(i int) string { return time.Weekday(i).String() }
 	case "RM":
@@ -296,7 +260,7 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	}
 	for i := count - 1; i >= 0; i-- { // VIII before its prefixes VII and VI
 		word := strings.ToUpper(name(i))
-		if n.key == "MON" || n.key == "DY" {
+		if n.field.key == "MON" || n.field.key == "DY" {
 			word = word[:3]
 		}
 		if !strings.HasPrefix(upper, word) {
@@ -355,7 +319,7 @@ func (in *dateInput) date(text string) (int64, error) {
 	case in.isoWeek > 0:
 		jan4, _ := types.DateFromYMD(in.isoYear, 1, 4)
 		t := brokenTime{date: jan4}
-		monday := jan4 - int64((int(t.weekday())+6)%7)
+		monday := jan4 - int64(t.isoDay()-1)
 		return monday + int64(in.isoWeek-1)*7 + int64(max(in.isoDay, 1)-1), nil
 	case in.yearDay > 0 && in.day == 0:
 		first, ok := types.DateFromYMD(year, 1, 1)
