@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/types"
 )
 
 // setIsolation changes the level of the present transaction; "" leaves it.
@@ -83,7 +84,7 @@ func (s *planRunner) setTransactionSetting(name, value string) (done bool, err e
 }
 
 func boolMode(name, value string) (*bool, error) {
-	on, ok := settings.ParseBool(value)
+	on, ok := types.ParseBool(value)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue,
 			"parameter \"%s\" requires a Boolean value", strings.ToLower(name))

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/pgcatalog"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -106,7 +106,7 @@ func boolOption(o *ast.Option) (bool, error) {
 	if o.Value == "" {
 		return true, nil
 	}
-	on, ok := settings.ParseBool(o.Value)
+	on, ok := types.ParseBool(o.Value)
 	if !ok {
 		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value",
 			strings.ToLower(o.Name))

@@ -23,6 +23,5 @@ func warnIfOpen(log *slog.Logger, addr *net.TCPAddr) {
 	log.Warn("listening on an address that other machines can reach: there are no passwords and "+
 		"no TLS yet, "+
 		"so clients that do not come from a loopback address are refused, and any that a proxy "+
-		"passes on are let in",
-		"address", addr.String())
+		"passes on are let in", "address", addr.String())
 }

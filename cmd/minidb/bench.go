@@ -15,11 +15,8 @@ func runBench(ctx context.Context, c *command, args []string) error {
 	round := fs.Duration("round", 500*time.Millisecond, "length of one side's turn")
 	rounds := fs.Int("rounds", 11, "turns of each side")
 	only := fs.String("only", "", "only measurements whose name contains this")
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(fs, args); err != nil {
 		return err
-	}
-	if fs.NArg() > 0 {
-		return usageError("unexpected argument " + fs.Arg(0))
 	}
 	if *rounds < 1 || *round <= 0 {
 		return usageError("--round and --rounds must be positive")

@@ -13,11 +13,8 @@ func check(ctx context.Context, c *command, args []string) error {
 	data := fs.String("data", "", "data directory, which no server may have open")
 	into := fs.String("salvage", "", "copy what can be read of a damaged directory into this new "+
 		"one, list what cannot, and check the new one")
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(fs, args); err != nil {
 		return err
-	}
-	if fs.NArg() > 0 {
-		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
 	if *data == "" {
 		return usageError("--data is missing")
@@ -79,8 +76,7 @@ func salvage(ctx context.Context, dir, into string) (lost bool, err error) {
 			n++
 			fmt.Println("lost:", line)
 		},
-		Progress: func(table string,
-			rows int64) {
+		Progress: func(table string, rows int64) {
 			fmt.Fprintf(os.Stderr, "%s: %d rows copied\n", table, rows)
 		},
 	})

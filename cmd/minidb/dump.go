@@ -20,11 +20,8 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	fs := c.flags()
 	data := fs.String("data", "", "data directory, which no server may have open")
 	table := fs.String("table", "", "only the rows and index entries of this table")
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(fs, args); err != nil {
 		return err
-	}
-	if fs.NArg() > 0 {
-		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
 	if *data == "" {
 		return usageError("--data is missing")

@@ -105,6 +105,14 @@ func (c *command) flags() *flag.FlagSet {
 	return fs
 }
 
+// parseFlags is parse for a command without arguments.
+func (c *command) parseFlags(fs *flag.FlagSet, args []string) error {
+	if err := c.parse(fs, args); err != nil || fs.NArg() == 0 {
+		return err
+	}
+	return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+}
+
 // parse reads the flags, and prints the help when it is asked for.
 func (c *command) parse(fs *flag.FlagSet, args []string) error {
 	err := fs.Parse(args)

@@ -43,19 +43,16 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		"how many of these connections are kept for the user postgres")
 	o.memory = memory.DefaultBound()
 	fs.Func("memory", "how much memory the process may hold, as 2GiB or 512MB (default: half of "+
-		"the machine's or the control group's)",
-		func(text string) (err error) {
-			o.memory, err = parseMemory(text)
-			return err
-		})
+		"the machine's or the control group's)", func(text string) (err error) {
+		o.memory, err = parseMemory(text)
+		return err
+	})
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
 		"how long clients may take to finish their statements after a signal to end")
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(fs, args); err != nil {
 		return o, err
 	}
 	switch {
-	case fs.NArg() > 0:
-		return o, usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	case o.retention <= 0:
 		return o, usageError("--gc-retention must be more than nothing")
 	case o.drain < 0:
@@ -70,9 +67,9 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 // open opens the database; fatal receives the error that ends it, should there be one.
 func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention),
-		minidb.OnFatal(fatal),
-		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved),
-		minidb.MemoryLimit(o.memory), minidb.CommitProtocol(o.protocol)}
+		minidb.OnFatal(fatal), minidb.MaxConnections(o.connections),
+		minidb.ReservedConnections(o.reserved), minidb.MemoryLimit(o.memory),
+		minidb.CommitProtocol(o.protocol)}
 	if o.isolation != "" {
 		opts = append(opts, minidb.DefaultIsolation(o.isolation))
 	}

@@ -24,20 +24,13 @@ func sqlShell(ctx context.Context, c *command, args []string) error {
 	database := fs.String("database", "postgres", "database, with --data")
 	text := fs.String("c", "", "run these statements and end")
 	file := fs.String("f", "", "run the statements of a file (- is standard input) and end")
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(fs, args); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 {
-		return usageError("unexpected argument " + fs.Arg(0))
-	}
-	if err := exclusive(fs, "url", "data", "in-memory"); err != nil {
-		return err
-	}
-	if err := exclusive(fs, "url", "database"); err != nil {
-		return err
-	}
-	if err := exclusive(fs, "c", "f"); err != nil {
-		return err
+	for _, one := range [][]string{{"url", "data", "in-memory"}, {"url", "database"}, {"c", "f"}} {
+		if err := exclusive(fs, one...); err != nil {
+			return err
+		}
 	}
 	conn, done, err := shellConnection(ctx, *url, *data, *database, *inMemory)
 	if err != nil {
@@ -61,10 +54,7 @@ func sqlShell(ctx context.Context, c *command, args []string) error {
 		signal.Reset(syscall.SIGTERM)
 		return sh.Interactive(context.WithoutCancel(ctx), name)
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // exclusive refuses a command line with more than one of the flags.

@@ -11,12 +11,8 @@ import (
 
 // version prints what this binary was built from.
 func version(_ context.Context, c *command, args []string) error {
-	fs := c.flags()
-	if err := c.parse(fs, args); err != nil {
+	if err := c.parseFlags(c.flags(), args); err != nil {
 		return err
-	}
-	if fs.NArg() > 0 {
-		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
 	info, _ := debug.ReadBuildInfo()
 	fmt.Println(describeBuild(info))
@@ -45,6 +41,5 @@ func describeBuild(info *debug.BuildInfo) string {
 		}
 	}
 	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit,
-		settings.ServerVersion,
-		runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		settings.ServerVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

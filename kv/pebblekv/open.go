@@ -287,8 +287,7 @@ func pebbleOptions(opts Options) *pebble.Options {
 		MaxOpenFiles:                1 << 12,
 		BytesPerSync:                512 << 10,
 		ReadOnly:                    opts.ReadOnly,
-		CompactionConcurrencyRange: func() (int,
-			int) {
+		CompactionConcurrencyRange: func() (int, int) {
 			return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2))
 		},
 	}

@@ -9,12 +9,11 @@ import (
 // identify.
 func advisoryFunctions() []def {
 	out := []def{
-		f("pg_advisory_unlock_all() void",
-			asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
-				_ []types.Datum) (types.Datum, error) {
-				l.AdvisoryUnlockAll()
-				return types.Datum{}, nil
-			})).volatile(),
+		f("pg_advisory_unlock_all() void", asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
+			_ []types.Datum) (types.Datum, error) {
+			l.AdvisoryUnlockAll()
+			return types.Datum{}, nil
+		})).volatile(),
 	}
 	for _, args := range []string{"(int8)", "(int4,int4)"} {
 		for _, shared := range []bool{false, true} {
@@ -22,17 +21,15 @@ func advisoryFunctions() []def {
 			if shared {
 				suffix = "_shared"
 			}
-			out = append(out,
-				f("pg_advisory_lock"+suffix+args+" void",
-					advisoryLock(shared, false, true)).volatile(),
+			out = append(out, f("pg_advisory_lock"+suffix+args+" void",
+				advisoryLock(shared, false, true)).volatile(),
 				f("pg_advisory_xact_lock"+suffix+args+" void",
 					advisoryLock(shared, true, true)).volatile(),
 				f("pg_try_advisory_lock"+suffix+args+" bool",
 					advisoryLock(shared, false, false)).volatile(),
 				f("pg_try_advisory_xact_lock"+suffix+args+" bool",
 					advisoryLock(shared, true, false)).volatile(),
-				f("pg_advisory_unlock"+suffix+args+" bool", advisoryUnlock(shared)).volatile(),
-			)
+				f("pg_advisory_unlock"+suffix+args+" bool", advisoryUnlock(shared)).volatile())
 		}
 	}
 	return out

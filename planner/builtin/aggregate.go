@@ -34,8 +34,7 @@ func basicAggregates() []aggDef {
 	}
 	for _, t := range []string{"int2", "int4", "int8"} {
 		sig := "(" + t + ") " + t
-		out = append(out,
-			agg("bit_and"+sig, foldInts(func(x, y int64) int64 { return x & y })),
+		out = append(out, agg("bit_and"+sig, foldInts(func(x, y int64) int64 { return x & y })),
 			agg("bit_or"+sig, foldInts(func(x, y int64) int64 { return x | y })),
 			agg("bit_xor"+sig, foldInts(func(x, y int64) int64 { return x ^ y })))
 	}

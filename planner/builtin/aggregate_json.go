@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -38,14 +40,7 @@ func (s *jsonArrayAgg) Add(rt *expr.Runtime, a []types.Datum) error {
 	return nil
 }
 
-func (s *jsonArrayAgg) Result(*expr.Runtime) (types.Datum, error) {
-	if len(s.w.b) == 0 {
-		return types.Null, nil
-	}
-	done := *s.w
-	done.b = append(append([]byte(nil), s.w.b...), ']')
-	return done.datum()
-}
+func (s *jsonArrayAgg) Result(*expr.Runtime) (types.Datum, error) { return s.w.ended("]") }
 
 func (s *jsonArrayAgg) Size() int { return cap(s.w.b) }
 
@@ -74,12 +69,16 @@ func (s *jsonObjectAgg) Add(rt *expr.Runtime, a []types.Datum) error {
 	return nil
 }
 
-func (s *jsonObjectAgg) Result(*expr.Runtime) (types.Datum, error) {
-	if len(s.w.b) == 0 {
+func (s *jsonObjectAgg) Result(*expr.Runtime) (types.Datum, error) { return s.w.ended(" }") }
+
+// ended returns what was written so far with an end; NULL if nothing was. More may follow: the
+// frame of a window grows.
+func (w *jsonWriter) ended(end string) (types.Datum, error) {
+	if len(w.b) == 0 {
 		return types.Null, nil
 	}
-	done := *s.w
-	done.b = append(append([]byte(nil), s.w.b...), ' ', '}')
+	done := *w
+	done.b = append(slices.Clone(w.b), end...)
 	return done.datum()
 }
 

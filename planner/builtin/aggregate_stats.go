@@ -182,8 +182,7 @@ var regressions = map[string]func(*regression) types.Datum{
 		return floatIf(s.n >= 1 && s.sxx != 0, (s.sxy*s.sxy)/(s.sxx*s.syy))
 	},
 	"regr_slope": func(s *regression) types.Datum {
-		return floatIf(s.n >= 1 && s.sxx != 0,
-			s.sxy/s.sxx)
+		return floatIf(s.n >= 1 && s.sxx != 0, s.sxy/s.sxx)
 	},
 	"regr_intercept": func(s *regression) types.Datum {
 		return floatIf(s.n >= 1 && s.sxx != 0, (s.sy-s.sx*s.sxy/s.sxx)/s.n)

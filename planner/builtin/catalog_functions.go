@@ -49,8 +49,7 @@ func pretty(a []types.Datum) string {
 func prettyFlag(a []types.Datum) string { return pretty(a[1:]) }
 
 // nodeExpr is pg_get_expr: the catalog looks up the expression of the node tree.
-func nodeExpr(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func nodeExpr(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return textOrNull(s.Describe("expr", types.OID(a[1].I), a[0].S+pretty(a[2:])))
 }
 
@@ -179,16 +178,14 @@ func formatType(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(types.FormatType(oid, int32(a[1].I))), nil
 }
 
-func userByID(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func userByID(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if name, ok := s.Describe("role", types.OID(a[0].I), ""); ok {
 		return types.NewString(name), nil
 	}
 	return types.NewString(fmt.Sprintf("unknown (OID=%d)", a[0].I)), nil
 }
 
-func serialSequence(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func serialSequence(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	oid, err := s.ResolveClass(a[0].S)
 	if err != nil {
 		return types.Null, err
@@ -197,8 +194,7 @@ func serialSequence(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Dat
 }
 
 // toRegclass is NULL for a relation that does not exist.
-func toRegclass(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func toRegclass(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	oid, err := s.ResolveClass(a[0].S)
 	if missing(err) {
 		return types.Null, nil

@@ -23,12 +23,10 @@ func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender in
 		case category(t) != category(next):
 			if context == "" {
 				return nil, i, sqlerr.New(sqlerr.DatatypeMismatch,
-					"types %s and %s cannot be matched",
-					displayName(t), displayName(next))
+					"types %s and %s cannot be matched", displayName(t), displayName(next))
 			}
 			return nil, i, sqlerr.New(sqlerr.DatatypeMismatch,
-				"%s types %s and %s cannot be matched",
-				context, displayName(t), displayName(next))
+				"%s types %s and %s cannot be matched", context, displayName(t), displayName(next))
 		case !isPreferred(t) && CanCoerce(t, next) && !CanCoerce(next, t):
 			t, at = next, i
 		}

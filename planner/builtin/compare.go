@@ -100,12 +100,14 @@ func compareRows[T cmp.Ordered](op int, x, y []T, sel []int32, out []int64) {
 // comparedVec makes the vectors of the operators from a three-way comparison.
 func comparedVec[T stored](three func(x, y T) int) func(op int) vector {
 	return func(op int) vector {
-		return rows2(func(x, y T) (int64, error) { return types.NewBool(holds(op, three(x, y))).I, nil })
+		return rows2(func(x, y T) (int64, error) {
+			return types.NewBool(holds(op, three(x, y))).I, nil
+		})
 	}
 }
 
-// A fieldComparison makes the operators of types that are in the same field of a datum and are compared
-// without conversion.
+// A fieldComparison makes the operators of types that are in the same field of a datum and are
+// compared without conversion.
 type fieldComparison struct {
 	three func(a, b *types.Datum) int
 	vec   func(op int) vector

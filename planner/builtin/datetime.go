@@ -48,8 +48,7 @@ func datetimeOperators() []def {
 		f("-(date,date) int4", lift2(types.DateDiff)),
 		f("-(date,int4) date", lift2(types.DateMinusDays)),
 		f("-(timestamptz,timestamptz) interval", lift2(types.TimestampDiff)),
-		f("-(timestamptz,interval) timestamptz",
-			zoned2(types.TimestampTZMinusInterval)).stable(),
+		f("-(timestamptz,interval) timestamptz", zoned2(types.TimestampTZMinusInterval)).stable(),
 		f("-(interval) interval", lift1(types.IntervalNeg)),
 		f("-(interval,interval) interval", lift2(types.IntervalSub)),
 		f("-(time,time) interval", sure2(func(x, y int64) types.IntervalValue {

@@ -28,10 +28,9 @@ type def struct {
 	vec vector
 	set setBody
 	// names and types of a set-returning function's columns: "key text,value jsonb"
-	cols    string
-	vol     expr.Volatility
-	nulls   bool // called with NULL arguments too
-	returns func(args []*types.Type) *types.Type
+	cols  string
+	vol   expr.Volatility
+	nulls bool // called with NULL arguments too
 }
 
 // f defines an immutable strict function.
@@ -59,14 +58,11 @@ func (d def) volatile() def {
 func (d def) build(sig string) *expr.Func {
 	name, args, variadic, ret := parseSignature(sig)
 	fn := &expr.Func{
-		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
-		Volatility: d.vol, NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
+		Name: name, Args: args, Variadic: variadic, Returns: ret, Volatility: d.vol,
+		NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
 	}
-	if d.returns != nil || ret != nil && isPolymorphic(ret) {
-		fn.Returns = nil
-		if d.returns == nil {
-			fn.ReturnType = polymorphicReturn(args, variadic, ret)
-		}
+	if ret != nil && isPolymorphic(ret) {
+		fn.Returns, fn.ReturnType = nil, polymorphicReturn(args, variadic, ret)
 	}
 	if d.set != nil {
 		fn.Columns = parseColumns(name, d.cols, ret)
@@ -200,15 +196,14 @@ type aggDef struct {
 func (d aggDef) build(sig string) *expr.Aggregate {
 	name, args, variadic, ret := parseSignature(sig)
 	a := &expr.Aggregate{
-		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
-		New:    d.make,
+		Name: name, Args: args, Variadic: variadic, Returns: ret, New: d.make,
 		Strict: !d.nulls, OrderSensitive: d.ordered, WithinGroup: d.within,
 	}
-	if d.returns != nil || isPolymorphic(ret) {
-		a.Returns = nil
-		if d.returns == nil {
-			a.ReturnType = polymorphicReturn(args, variadic, ret)
-		}
+	switch {
+	case d.returns != nil:
+		a.Returns, a.ReturnType = nil, d.returns
+	case isPolymorphic(ret):
+		a.Returns, a.ReturnType = nil, polymorphicReturn(args, variadic, ret)
 	}
 	return a
 }

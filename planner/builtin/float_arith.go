@@ -94,8 +94,7 @@ func floatOperators() []def {
 	}{{"+", addFloat}, {"-", subFloat}, {"*", mulFloat}, {"/", divFloat}}
 	var out []def
 	for _, o := range ops {
-		out = append(out,
-			v(o.name+"(float8|float4,float8) float8", lift2(o.op), rows2(o.op)),
+		out = append(out, v(o.name+"(float8|float4,float8) float8", lift2(o.op), rows2(o.op)),
 			v(o.name+"(float8,float4) float8", lift2(o.op), rows2(o.op)),
 			f(o.name+"(float4,float4) float4", lift2(round32(o.op))))
 	}
@@ -103,10 +102,8 @@ func floatOperators() []def {
 	for _, t := range []string{"float4", "float8"} {
 		out = append(out, f("-("+t+") "+t, neg), f("+("+t+") "+t, same), f("@("+t+") "+t, abs))
 	}
-	return append(out,
-		f("^(float8,float8) float8", lift2(powFloat)),
-		f("|/(float8) float8", lift1(sqrtFloat)),
-		f("||/(float8) float8",
+	return append(out, f("^(float8,float8) float8", lift2(powFloat)),
+		f("|/(float8) float8", lift1(sqrtFloat)), f("||/(float8) float8",
 			lift1(func(x float64) (float64, error) { return math.Cbrt(x), nil })))
 }
 

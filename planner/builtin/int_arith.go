@@ -152,23 +152,19 @@ func intOperators() []def {
 			wide := integerTypes[max(i, j)]
 			lo, hi := wide.lo, wide.hi
 			sig := "(" + l.name + "," + r.name + ") " + wide.name
-			out = append(out,
-				v("+"+sig, arith(addInt, lo, hi), addVec(lo, hi)),
+			out = append(out, v("+"+sig, arith(addInt, lo, hi), addVec(lo, hi)),
 				v("-"+sig, arith(subInt, lo, hi), subVec(lo, hi)),
 				v("*"+sig, arith(mulInt, lo, hi), mulVec(lo, hi)),
 				v("/"+sig, lift2(divInt(lo, hi)), rows2(divInt(lo, hi))))
 		}
 		t, lo, hi := l.name, l.lo, l.hi
 		sig := "(" + t + "," + t + ") " + t
-		out = append(out,
-			v("%"+sig, lift2(modInt), rows2(modInt)),
+		out = append(out, v("%"+sig, lift2(modInt), rows2(modInt)),
 			f("&"+sig, sure2(func(x, y int64) int64 { return x & y })),
 			f("|"+sig, sure2(func(x, y int64) int64 { return x | y })),
 			f("#"+sig, sure2(func(x, y int64) int64 { return x ^ y })),
-			f("<<("+t+",int4) "+t, shift(i, true)),
-			f(">>("+t+",int4) "+t, shift(i, false)),
-			f("~("+t+") "+t, sure1(func(x int64) int64 { return ^x })),
-			f("+("+t+") "+t, same),
+			f("<<("+t+",int4) "+t, shift(i, true)), f(">>("+t+",int4) "+t, shift(i, false)),
+			f("~("+t+") "+t, sure1(func(x int64) int64 { return ^x })), f("+("+t+") "+t, same),
 			v("-("+t+") "+t, lift1(negInt(lo, hi)), rows1(negInt(lo, hi))),
 			f("@("+t+") "+t, absInt(lo, hi)))
 	}

@@ -251,8 +251,7 @@ func jsonFunctions() []def {
 	var out []def
 	for _, j := range []jsonForm{jsonText, jsonBinary} {
 		t := j.name
-		out = append(out,
-			f(t+"_extract_path("+t+",text*) "+t, j.extractPath(false)),
+		out = append(out, f(t+"_extract_path("+t+",text*) "+t, j.extractPath(false)),
 			f(t+"_extract_path_text("+t+",text*) text", j.extractPath(true)),
 			f(t+"_object_field("+t+",text) "+t, j.field(false)),
 			f(t+"_object_field_text("+t+",text) text", j.field(true)),

@@ -86,10 +86,9 @@ func hasKey(v *types.JSONValue, key string) bool {
 	return v.Kind == types.JSONString && v.Str == key
 }
 
-var keyExists = jsonBinary.reading(
-	func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
-		return types.NewBool(hasKey(v, a[1].S)), nil
-	})
+var keyExists = jsonBinary.reading(func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
+	return types.NewBool(hasKey(v, a[1].S)), nil
+})
 
 func keysExist(all bool) scalar {
 	return jsonBinary.reading(func(v *types.JSONValue, a []types.Datum) (types.Datum, error) {

@@ -8,17 +8,16 @@ import (
 // notifyFunctions send messages to sessions that listen.
 func notifyFunctions() []def {
 	return []def{
-		n("pg_notify(text,text) void",
-			asking(func(to expr.Notifications, _ *expr.Runtime,
-				a []types.Datum) (types.Datum, error) {
-				var text [2]string
-				for i := range a {
-					if !a[i].Null {
-						text[i] = a[i].S
-					}
+		n("pg_notify(text,text) void", asking(func(to expr.Notifications, _ *expr.Runtime,
+			a []types.Datum) (types.Datum, error) {
+			var text [2]string
+			for i := range a {
+				if !a[i].Null {
+					text[i] = a[i].S
 				}
-				return types.Datum{}, to.Notify(text[0], text[1])
-			})).volatile(),
+			}
+			return types.Datum{}, to.Notify(text[0], text[1])
+		})).volatile(),
 		s("pg_listening_channels() text", "",
 			func(rt *expr.Runtime, _ []types.Datum, emit func([]types.Datum) error) error {
 				to, err := session[expr.Notifications](rt)

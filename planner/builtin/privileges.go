@@ -31,45 +31,31 @@ var privileges = map[string][]string{
 // forAll lists the kinds of objects that PUBLIC may use without a grant.
 var forAll = []string{"function", "type", "language"}
 
-// privilegeFunctions are has_table_privilege and the like.
+// privilegeFunctions are has_table_privilege and the like. Their arguments are [role,] object,
+// [column,] privilege.
 func privilegeFunctions() []def {
-	var out []def
-	add := func(name, kind string, sigs ...string) {
-		for _, sig := range sigs {
-			out = append(out, f(name+sig+" bool",
-				hasPrivilege(kind, strings.Count(sig, ","))).stable())
-		}
+	out := []def{
+		hasPrivilege("has_column_privilege(text|oid,text|int2,text) bool", "column", false),
+		hasPrivilege("has_column_privilege(name,text|oid,text|int2,text) bool", "column", true),
+		hasPrivilege("pg_has_role(name|oid,text) bool", "role", false),
+		hasPrivilege("pg_has_role(name|oid,name|oid,text) bool", "role", true),
 	}
-	for _, kind := range []string{
-		"table", "schema", "database", "sequence", "function", "type", "language", "tablespace",
-		"any_column",
-	} {
-		add("has_"+kind+"_privilege", kind, "(name,text,text)", "(name,oid,text)",
-			"(oid,text,text)", "(oid,oid,text)",
-			"(text,text)", "(oid,text)")
+	for _, kind := range []string{"table", "schema", "database", "sequence", "function", "type",
+		"language", "tablespace", "any_column"} {
+		name := "has_" + kind + "_privilege"
+		out = append(out, hasPrivilege(name+"(text|oid,text) bool", kind, false),
+			hasPrivilege(name+"(name|oid,text|oid,text) bool", kind, true))
 	}
-	add("has_column_privilege", "column", "(text,text,text)", "(oid,text,text)", "(oid,int2,text)",
-		"(text,int2,text)",
-		"(name,text,text,text)", "(name,oid,text,text)", "(name,oid,int2,text)",
-		"(name,text,int2,text)")
-	add("pg_has_role", "role", "(name,name,text)", "(name,oid,text)", "(oid,name,text)",
-		"(oid,oid,text)",
-		"(name,text)", "(oid,text)")
 	return out
 }
 
-// hasPrivilege makes the function for one kind of object. Its arguments are [role,] object,
-// [column,] privilege; commas is the number of separators.
-func hasPrivilege(kind string, commas int) scalar {
-	least := 1
-	if kind == "column" {
-		least = 2
-	}
-	return asking(func(s expr.Session, rt *expr.Runtime,
+// hasPrivilege makes the function for one kind of object, whose first argument may be a role.
+func hasPrivilege(sig, kind string, ofRole bool) def {
+	return f(sig, asking(func(s expr.Session, rt *expr.Runtime,
 		a []types.Datum) (_ types.Datum, err error) {
 		granted := true
 		ts := rt.ArgTypes
-		if commas > least {
+		if ofRole {
 			if granted, err = roleMay(s, kind, ts[0], a[0]); err != nil {
 				return types.Null, err
 			}
@@ -91,7 +77,7 @@ func hasPrivilege(kind string, commas int) scalar {
 			return types.Null, nil
 		}
 		return types.NewBool(granted), nil
-	})
+	})).stable()
 }
 
 // roleMay checks the role in the first argument. A role given as a number need not exist.

@@ -24,10 +24,7 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 		}
 	}
 	targets, err := c.targets(name, args, outcome)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.fn, targets, nil
+	return c.fn, targets, err
 }
 
 // ResolveAggregate chooses the overload of an aggregate. For count(*) args is empty. For an
@@ -41,10 +38,7 @@ func ResolveAggregate(name string, args []*types.Type) (*expr.Aggregate, []*type
 	}
 	c, outcome := choose(cands, args)
 	targets, err := c.targets(name, args, outcome)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.agg, targets, nil
+	return c.agg, targets, err
 }
 
 // ResolveOperator chooses the overload of a binary operator, or if left is nil of a prefix
@@ -77,10 +71,7 @@ func ResolveOperator(op string, left, right *types.Type) (*expr.Func, []*types.T
 		return nil, nil, operatorError(op, left, right, outcome)
 	}
 	targets, err := concrete(c.args, args)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.fn, targets, nil
+	return c.fn, targets, err
 }
 
 // ReturnType returns the type of a call of fn with arguments of the target types.

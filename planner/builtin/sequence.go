@@ -25,8 +25,7 @@ func sequenceValue(of func(expr.Session, types.OID) (int64, error)) scalar {
 
 // setVal sets a sequence. Its third argument is whether the value counts as given out, which is the
 // default.
-func setVal(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func setVal(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	called := len(a) < 3 || a[2].Bool()
 	return a[1], s.SetVal(types.OID(a[0].I), a[1].I, called)
 }

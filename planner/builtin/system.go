@@ -78,8 +78,7 @@ func systemFunctions() []def {
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
 		f("txid_current() int8", answer(expr.Timestamps.StartTimestamp)).stable(),
-		f("minidb_snapshot_timestamp() int8",
-			answer(expr.Timestamps.SnapshotTimestamp)).stable(),
+		f("minidb_snapshot_timestamp() int8", answer(expr.Timestamps.SnapshotTimestamp)).stable(),
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
@@ -119,8 +118,7 @@ func serverFact(kind string) scalar {
 	})
 }
 
-func currentSchemas(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func currentSchemas(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var out []types.Datum
 	path := s.SearchPath()
 	if a[0].Bool() && !slices.Contains(path, "pg_catalog") {
@@ -132,8 +130,7 @@ func currentSchemas(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Dat
 	return oneDimensional(out, 1), nil
 }
 
-func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if v, ok := s.Setting(strings.ToLower(a[0].S)); ok {
 		return types.NewString(v), nil
 	}
@@ -144,8 +141,7 @@ func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Dat
 		"unrecognized configuration parameter \"%s\"", a[0].S)
 }
 
-func setConfig(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum,
-	error) {
+func setConfig(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "SET requires parameter name")
 	}

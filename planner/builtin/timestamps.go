@@ -9,8 +9,7 @@ import (
 // this timestamp.
 
 // lastCommitTimestamp is NULL in a session that has committed nothing.
-func lastCommitTimestamp(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum,
-	error) {
+func lastCommitTimestamp(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 	ts, ok := t.LastCommitTimestamp()
 	if !ok {
 		return types.Null, nil

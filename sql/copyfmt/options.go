@@ -11,7 +11,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/types"
 )
 
 // Format is one of the three.
@@ -167,7 +167,7 @@ func boolean(opt *ast.Option, into *bool) error {
 		*into = true
 		return nil
 	}
-	b, ok := settings.ParseBool(opt.Value)
+	b, ok := types.ParseBool(opt.Value)
 	if !ok {
 		return sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
 	}

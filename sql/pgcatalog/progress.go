@@ -48,8 +48,7 @@ type CopyProgress struct {
 
 // upkeeps calls emit for each session that runs one of the commands, with the columns that all
 // views of progress share.
-func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any,
-	commands ...string) {
+func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any, commands ...string) {
 	for _, p := range r.env.Progress() {
 		u := p.Upkeep
 		if u == nil || !slices.Contains(commands, u.Command) {

@@ -65,8 +65,7 @@ func (b *batch) repeat(ctx context.Context, c *conn, err error, commit bool) err
 	if err == nil || len(b.steps) == 0 || b.size > maxBatch {
 		return err
 	}
-	return c.session.Retry(ctx, err,
-		func() bool { return c.out.rewind(b.from) },
+	return c.session.Retry(ctx, err, func() bool { return c.out.rewind(b.from) },
 		func() error { return b.replay(ctx, c, commit) })
 }
 

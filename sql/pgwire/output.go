@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/jackc/pgproto3/v2"
@@ -282,9 +283,8 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 func (o *output) error(e *sqlerr.Error, severity, text string) {
 	o.send(&pgproto3.ErrorResponse{
 		Severity: severity, SeverityUnlocalized: severity, Code: e.Code, Message: clean(e.Message),
-		Detail: clean(e.Detail),
-		Hint:   clean(e.Hint), Where: clean(e.Context), Position: characters(text,
-			e.Position), SchemaName: e.Schema, TableName: e.Table,
+		Detail: clean(e.Detail), Hint: clean(e.Hint), Where: clean(e.Context),
+		Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
 		ColumnName: e.Column, DataTypeName: e.DataType, ConstraintName: e.Constraint,
 	})
 }
@@ -298,17 +298,4 @@ func characters(text string, pos int) int32 {
 }
 
 // clean takes out zero bytes, which would end a field early.
-func clean(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] == 0 {
-			b := make([]byte, 0, len(s))
-			for j := 0; j < len(s); j++ {
-				if s[j] != 0 {
-					b = append(b, s[j])
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}
+func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }

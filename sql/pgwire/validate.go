@@ -11,12 +11,16 @@ type walker struct {
 	bad bool
 }
 
-func (w *walker) skip(n int) {
+func (w *walker) skip(n int) { w.take(n) }
+
+// take returns the next n bytes; none once the body was too short.
+func (w *walker) take(n int) (taken []byte) {
 	if w.bad || n < 0 || n > len(w.b) {
 		w.bad = true
-		return
+		return nil
 	}
-	w.b = w.b[n:]
+	taken, w.b = w.b[:n], w.b[n:]
+	return taken
 }
 
 func (w *walker) cstring() {
@@ -29,23 +33,17 @@ func (w *walker) cstring() {
 }
 
 func (w *walker) int16() int {
-	if w.bad || len(w.b) < 2 {
-		w.bad = true
-		return 0
+	if b := w.take(2); b != nil {
+		return int(binary.BigEndian.Uint16(b))
 	}
-	n := int(binary.BigEndian.Uint16(w.b))
-	w.skip(2)
-	return n
+	return 0
 }
 
 func (w *walker) int32() int32 {
-	if w.bad || len(w.b) < 4 {
-		w.bad = true
-		return 0
+	if b := w.take(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
 	}
-	n := int32(binary.BigEndian.Uint32(w.b))
-	w.skip(4)
-	return n
+	return 0
 }
 
 // value steps over a length and as many bytes; -1 is NULL and has none.

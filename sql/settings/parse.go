@@ -25,7 +25,7 @@ func (d *Def) Canonical(value string) (string, error) {
 func (d *Def) parse(value string) (string, error) {
 	switch d.Kind {
 	case Bool:
-		b, ok := ParseBool(value)
+		b, ok := types.ParseBool(value)
 		if !ok {
 			return "", sqlerr.New(sqlerr.InvalidParameterValue,
 				"parameter \"%s\" requires a Boolean value", d.Name)
@@ -64,21 +64,6 @@ func (d *Def) invalid(value string) *sqlerr.Error {
 		d.Name, value)
 }
 
-// ParseBool reads a boolean as PostgreSQL's parameters do: any unique prefix of a word, case aside.
-func ParseBool(s string) (value, ok bool) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if s == "" {
-		return false, false
-	}
-	switch {
-	case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
-		return true, true
-	case strings.HasPrefix("false", s), strings.HasPrefix("no", s), s == "of", s == "off", s == "0":
-		return false, true
-	}
-	return false, false
-}
-
 // OnOff writes a Boolean as parameters show it: on or off.
 func OnOff(b bool) string {
 	if b {
@@ -93,7 +78,7 @@ func (d *Def) parseEnum(value string) (string, error) {
 			return e, nil
 		}
 	}
-	if b, ok := ParseBool(value); ok { // synchronous_commit = true
+	if b, ok := types.ParseBool(value); ok { // synchronous_commit = true
 		for _, e := range d.Enum {
 			if e == OnOff(b) {
 				return e, nil

@@ -363,8 +363,7 @@ func (v *Values) derive() {
 	text := func(name string) string { s, _ := v.raw(name); return s }
 	number := func(name string) int64 { n, _ := strconv.ParseInt(text(name), 10, 64); return n }
 	millis := func(name string) time.Duration {
-		return time.Duration(
-			number(name)) * time.Millisecond
+		return time.Duration(number(name)) * time.Millisecond
 	}
 	style, order, _ := strings.Cut(text("datestyle"), ", ")
 	loc, _, err := types.ParseZoneSetting(text("timezone"))

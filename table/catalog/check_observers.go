@@ -50,8 +50,7 @@ func (ch *checker) observers(ctx context.Context) error {
 }
 
 // observerKeys looks at what observers keep. What lies in a dropped span waits for the collector.
-func (ch *checker) observerKeys(ctx context.Context,
-	tables map[table.ID]*table.Desc) (err error) {
+func (ch *checker) observerKeys(ctx context.Context, tables map[table.ID]*table.Desc) (err error) {
 	dropped, err := ch.tx.Dropped(ctx)
 	if err != nil {
 		return err

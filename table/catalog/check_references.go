@@ -82,8 +82,7 @@ func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.Fore
 
 // referredKey returns what makes the key to which a row of d refers; nil for one that refers to
 // nothing.
-func referredKey(
-	d, parent *table.Desc, fk *table.ForeignKey, ix *table.Index,
+func referredKey(d, parent *table.Desc, fk *table.ForeignKey, ix *table.Index,
 ) func(row []types.Datum) ([]byte, error) {
 	from, to := make([]int, len(fk.Columns)), make([]*types.Type, len(fk.Columns))
 	for i, id := range fk.Columns {

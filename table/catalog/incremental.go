@@ -169,8 +169,7 @@ func (v *View) leave(ctx context.Context, old *table.Desc) error {
 		return err
 	}
 	d := old.Clone()
-	d.Observers = slices.DeleteFunc(d.Observers,
-		func(o table.Observer) bool { return o.Views })
+	d.Observers = slices.DeleteFunc(d.Observers, func(o table.Observer) bool { return o.Views })
 	return v.changeObservers(ctx, old, d)
 }
 

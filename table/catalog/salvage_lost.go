@@ -52,8 +52,7 @@ func (c *schemaCopy) lostRows(ctx context.Context) error {
 			}
 			for _, l := range lost.spans {
 				c.s.opts.Lost(Problem{What: fmt.Sprintf("rows from %s up to %s, of tables whose "+
-					"descriptors are lost, cannot be read",
-					ds.Key(l.Start), ds.Key(l.End))})
+					"descriptors are lost, cannot be read", ds.Key(l.Start), ds.Key(l.End))})
 			}
 			for _, key := range lost.keys {
 				if err := count(key, nil); err != nil {
@@ -96,8 +95,7 @@ func (l *lostStorage) text(id table.StorageID, of string) string {
 	}
 	ds := &Describer{}
 	return fmt.Sprintf("%d rows %s are lost, from %s up to %s: the descriptor of their table is",
-		l.rows, where,
-		ds.Key(l.first), ds.Key(l.last))
+		l.rows, where, ds.Key(l.first), ds.Key(l.last))
 }
 
 // knownSpans returns the spans of keys that belong to tables that were saved, and those that were

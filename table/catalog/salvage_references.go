@@ -73,8 +73,7 @@ func (c *schemaCopy) needSchema(id schemaID, name string) *Schema {
 	}
 	c.schemas[id] = sc
 	c.s.opts.Lost(Problem{What: fmt.Sprintf("schema %s of database %s cannot be read: it is made "+
-		"anew, without its comment",
-		name, c.databases[id.database].Name)})
+		"anew, without its comment", name, c.databases[id.database].Name)})
 	return sc
 }
 
@@ -254,8 +253,7 @@ func (c *schemaCopy) dropDefaults(r *relationCopy, names map[string]bool) {
 		switch {
 		case lostOwn && col.Identity != "":
 			c.report(r.desc, "column %s is no identity column any more: %s, which feeds it, is "+
-				"lost",
-				col.Name, c.nameOf(col.SequenceID))
+				"lost", col.Name, c.nameOf(col.SequenceID))
 		case named != "":
 			c.report(r.desc, "the default of column %s is left out: %s is lost", col.Name, named)
 		case !lostOwn:

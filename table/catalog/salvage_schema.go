@@ -44,8 +44,7 @@ func (s *salvage) schema(ctx context.Context) ([]salvagedRelation, error) {
 	}
 	if len(c.relations) == 0 && c.mayLack(tagDesc) {
 		return nil, fmt.Errorf("no descriptor of the schema can be read, and without one no row "+
-			"of any table: %w",
-			kv.ErrCorruption)
+			"of any table: %w", kv.ErrCorruption)
 	}
 	if err := c.write(ctx); err != nil {
 		return nil, err

@@ -76,8 +76,7 @@ func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 		}
 		if taken {
 			c.lost(fmt.Sprintf("row %s was not copied: another one has its key in the unique "+
-				"index %s",
-				table.FormatRow(c.d, row), c.indexes[i].Name))
+				"index %s", table.FormatRow(c.d, row), c.indexes[i].Name))
 			return nil
 		}
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -79,16 +80,22 @@ func (v *View) state(ctx context.Context) (*state, error) {
 
 // Database finds a database by name.
 func (v *View) Database(ctx context.Context, name string) (Database, bool, error) {
+	return find(ctx, v, func(s *state) map[string]*Database { return s.databases }, name,
+		databaseKey(name))
+}
+
+// find reads what is stored under a key as JSON, or finds it in the shared memory of the version.
+func find[K comparable, T any](ctx context.Context, v *View, in func(*state) map[K]*T, name K,
+	key []byte) (found T, ok bool, err error) {
 	st, err := v.state(ctx)
 	if err != nil {
-		return Database{}, false, err
+		return found, false, err
 	}
-	db, err := memo(st, func(s *state) map[string]*Database { return s.databases }, name,
-		func() (*Database, error) { return readJSON[Database](ctx, v.tx, databaseKey(name)) })
-	if err != nil || db == nil {
-		return Database{}, false, err
+	t, err := memo(st, in, name, func() (*T, error) { return readJSON[T](ctx, v.tx, key) })
+	if err != nil || t == nil {
+		return found, false, err
 	}
-	return *db, true, nil
+	return *t, true, nil
 }
 
 // Databases lists the databases by name.
@@ -107,17 +114,8 @@ func (v *View) SystemSettings(ctx context.Context) ([]string, error) {
 
 // Schema finds a schema of a database by name.
 func (v *View) Schema(ctx context.Context, db table.ID, name string) (Schema, bool, error) {
-	st, err := v.state(ctx)
-	if err != nil {
-		return Schema{}, false, err
-	}
-	sc, err := memo(st, func(s *state) map[schemaName]*Schema { return s.schemas },
-		schemaName{db, name},
-		func() (*Schema, error) { return readJSON[Schema](ctx, v.tx, schemaKey(db, name)) })
-	if err != nil || sc == nil {
-		return Schema{}, false, err
-	}
-	return *sc, true, nil
+	return find(ctx, v, func(s *state) map[schemaName]*Schema { return s.schemas },
+		schemaName{db, name}, schemaKey(db, name))
 }
 
 // Schemas lists the schemas of a database by name.
@@ -286,10 +284,7 @@ func (v *View) Relations(ctx context.Context, db table.ID) ([]*table.Desc, error
 		out = append(out, d)
 	}
 	slices.SortStableFunc(out, func(a, b *table.Desc) int {
-		if c := strings.Compare(a.Schema, b.Schema); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }
@@ -350,11 +345,7 @@ func scan(ctx context.Context, tx *txn.Txn, prefix []byte,
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = cmp.Or(err, it.Close()) }()
 	for it.Next() {
 		if err := f(it.Key(), it.Value()); err != nil {
 			return err

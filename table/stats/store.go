@@ -11,13 +11,19 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// ReadTable returns the statistics of a table itself, without its columns; nil if there are none.
-func ReadTable(ctx context.Context, tx *txn.Txn, id table.ID) (*Table, error) {
-	b, err := tx.Get(ctx, tableKey(id))
+// read decodes what is stored under a key; nil: nothing is.
+func read[T any](ctx context.Context, tx *txn.Txn, key []byte,
+	decode func([]byte) (*T, error)) (*T, error) {
+	b, err := tx.Get(ctx, key)
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return decodeTable(b)
+	return decode(b)
+}
+
+// ReadTable returns the statistics of a table itself, without its columns; nil if there are none.
+func ReadTable(ctx context.Context, tx *txn.Txn, id table.ID) (*Table, error) {
+	return read(ctx, tx, tableKey(id), decodeTable)
 }
 
 // Read returns the statistics of a table as tx sees them; nil when there are none.
@@ -55,11 +61,7 @@ func Write(tx *txn.Txn, id table.ID, t *Table) error {
 
 // ReadCounters returns the stored counters of a table; nil when there are none.
 func ReadCounters(ctx context.Context, tx *txn.Txn, id table.ID) (*Counters, error) {
-	b, err := tx.Get(ctx, countersKey(id))
-	if err != nil || b == nil {
-		return nil, err
-	}
-	return decodeCounters(b)
+	return read(ctx, tx, countersKey(id), decodeCounters)
 }
 
 // WriteCounters stores the counters of a table.

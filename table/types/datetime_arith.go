@@ -340,8 +340,7 @@ func MakeTimestamp(y, mo, d, h, mi int64, sec float64) (int64, error) {
 	}
 	if date > endTimestamp/MicrosPerDay {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow,
-			"timestamp out of range: %d-%02d-%02d %d:%02d:%s",
-			y, mo, d, h, mi, paddedSeconds(sec))
+			"timestamp out of range: %d-%02d-%02d %d:%02d:%s", y, mo, d, h, mi, paddedSeconds(sec))
 	}
 	return DatePlusTime(date, t)
 }

@@ -61,6 +61,14 @@ var unitNames = map[string]Field{
 	"timezone": FieldTimezone, "timezone_h": FieldTimezoneHour, "timezone_m": FieldTimezoneMinute,
 }
 
+// clockUnits are the units of a time, in microseconds, and yearUnits those of years, in years.
+var (
+	clockUnits = map[Field]int64{FieldMicrosecond: 1, FieldMillisecond: 1000,
+		FieldSecond: MicrosPerSecond, FieldMinute: MicrosPerMinute, FieldHour: MicrosPerHour}
+	yearUnits = map[Field]int64{FieldYear: 1, FieldDecade: 10, FieldCentury: 100,
+		FieldMillennium: 1000}
+)
+
 var partNames = map[string]Field{
 	"epoch": FieldEpoch, "dow": FieldDow, "isodow": FieldIsoDow, "doy": FieldDoy,
 	"isoyear": FieldIsoYear, "j": FieldJulian, "jd": FieldJulian, "julian": FieldJulian,
@@ -316,14 +324,8 @@ func ExtractInterval(name string, iv IntervalValue) (Datum, error) {
 		v = months
 	case FieldQuarter:
 		v = months/3 + 1
-	case FieldYear:
-		v = years
-	case FieldDecade:
-		v = years / 10
-	case FieldCentury:
-		v = years / 100
-	case FieldMillennium:
-		v = years / 1000
+	case FieldYear, FieldDecade, FieldCentury, FieldMillennium:
+		v = years / yearUnits[f]
 	case FieldEpoch:
 		// A year is 365.25 days here, and a month 30.
 		sec := years*31557600 + months*daysPerMonth*secondsPerDay + int64(iv.Days)*secondsPerDay

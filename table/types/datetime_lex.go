@@ -22,8 +22,7 @@ var (
 
 func dateTimeError(err error, typ, input string) error {
 	out := func(code, format string) *sqlerr.Error {
-		return sqlerr.New(code, format+": \"%s\"",
-			input)
+		return sqlerr.New(code, format+": \"%s\"", input)
 	}
 	switch {
 	case errors.Is(err, errDTField):

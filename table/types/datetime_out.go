@@ -5,23 +5,12 @@ import (
 	"time"
 )
 
-var weekdayNames = [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
-
-var monthNames = [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
-	"Nov", "Dec"}
-
 func appendYear(dst []byte, y int) []byte {
 	if y <= 0 {
 		y = 1 - y
 	}
-	if y < 1000 {
+	for least := 1000; y < least && least > 1; least /= 10 {
 		dst = append(dst, '0')
-		if y < 100 {
-			dst = append(dst, '0')
-			if y < 10 {
-				dst = append(dst, '0')
-			}
-		}
 	}
 	return strconv.AppendInt(dst, int64(y), 10)
 }
@@ -133,11 +122,12 @@ func appendMoment(dst []byte, local int64, f *Format, zoned bool, off int, abbre
 	switch f.DateStyle {
 	case "Postgres":
 		jd := julianDay(c.year, c.month, c.day)
-		dst = append(append(dst, weekdayNames[(jd+1)%7]...), ' ')
+		month := time.Month(c.month).String()[:3]
+		dst = append(append(dst, time.Weekday((jd + 1) % 7).String()[:3]...), ' ')
 		if f.DateOrder == "DMY" {
-			dst = append(append(appendPad2(dst, c.day), ' '), monthNames[c.month-1]...)
+			dst = append(append(appendPad2(dst, c.day), ' '), month...)
 		} else {
-			dst = appendPad2(append(append(dst, monthNames[c.month-1]...), ' '), c.day)
+			dst = appendPad2(append(append(dst, month...), ' '), c.day)
 		}
 		dst = appendClock(append(dst, ' '), &c)
 		dst = appendYear(append(dst, ' '), c.year)

@@ -27,17 +27,10 @@ func truncYear(f Field, y int) int {
 // truncLocal truncates a finite local timestamp to a unit that truncField has found.
 func truncLocal(f Field, ts int64) int64 {
 	days, us := splitTimestamp(ts)
+	if unit := clockUnits[f]; unit > 0 {
+		return ts - us%unit
+	}
 	switch f {
-	case FieldMicrosecond:
-		return ts
-	case FieldMillisecond:
-		return ts - us%1000
-	case FieldSecond:
-		return ts - us%MicrosPerSecond
-	case FieldMinute:
-		return ts - us%MicrosPerMinute
-	case FieldHour:
-		return ts - us%MicrosPerHour
 	case FieldDay:
 		return ts - us
 	case FieldWeek:
@@ -110,42 +103,23 @@ func TruncTimestampTZ(name string, ts int64, loc *time.Location) (int64, error) 
 // TruncInterval is date_trunc(name, interval).
 func TruncInterval(name string, iv IntervalValue) (IntervalValue, error) {
 	f := lookupUnit(strings.ToLower(name))
-	years, months := iv.Months/12, iv.Months%12
-	step := int32(0)
+	if unit := clockUnits[f]; unit > 0 {
+		iv.Micros -= iv.Micros % unit
+		return iv, nil
+	}
 	switch f {
-	case FieldMicrosecond:
-		return iv, nil
-	case FieldMillisecond:
-		iv.Micros -= iv.Micros % 1000
-		return iv, nil
-	case FieldSecond:
-		iv.Micros -= iv.Micros % MicrosPerSecond
-		return iv, nil
-	case FieldMinute:
-		iv.Micros -= iv.Micros % MicrosPerMinute
-		return iv, nil
-	case FieldHour:
-		iv.Micros -= iv.Micros % MicrosPerHour
-		return iv, nil
 	case FieldDay:
 		return IntervalValue{Months: iv.Months, Days: iv.Days}, nil
 	case FieldMonth:
 		return IntervalValue{Months: iv.Months}, nil
 	case FieldQuarter:
-		return IntervalValue{Months: years*12 + months/3*3}, nil
-	case FieldYear:
-		step = 1
-	case FieldDecade:
-		step = 10
-	case FieldCentury:
-		step = 100
-	case FieldMillennium:
-		step = 1000
+		return IntervalValue{Months: iv.Months / 3 * 3}, nil
+	case FieldYear, FieldDecade, FieldCentury, FieldMillennium:
+		months := 12 * int32(yearUnits[f])
+		return IntervalValue{Months: iv.Months / months * months}, nil
 	case FieldWeek:
 		err := errUnit(true, name, TInterval)
 		return IntervalValue{}, withDetail(err, "Months usually have fractional weeks.")
-	default:
-		return IntervalValue{}, errUnit(f != FieldNone, name, TInterval)
 	}
-	return IntervalValue{Months: years / step * step * 12}, nil
+	return IntervalValue{}, errUnit(f != FieldNone, name, TInterval)
 }

@@ -28,12 +28,18 @@ func IntervalAdd(a, b IntervalValue) (IntervalValue, error) {
 
 // IntervalSub returns a - b, field by field.
 func IntervalSub(a, b IntervalValue) (IntervalValue, error) {
-	m, d := int64(a.Months)-int64(b.Months), int64(a.Days)-int64(b.Days)
 	us, ok := subInt64(a.Micros, b.Micros)
-	if !fitsInt32(m) || !fitsInt32(d) || !ok && b.Micros != 0 {
+	if !ok && b.Micros != 0 {
 		return IntervalValue{}, errIntervalRange()
 	}
-	return IntervalValue{Months: int32(m), Days: int32(d), Micros: us}, nil
+	return newInterval(int64(a.Months)-int64(b.Months), int64(a.Days)-int64(b.Days), us)
+}
+
+func newInterval(months, days, micros int64) (IntervalValue, error) {
+	if !fitsInt32(months) || !fitsInt32(days) {
+		return IntervalValue{}, errIntervalRange()
+	}
+	return IntervalValue{Months: int32(months), Days: int32(days), Micros: micros}, nil
 }
 
 func fitsInt32(v int64) bool { return v >= math.MinInt32 && v <= math.MaxInt32 }
@@ -70,10 +76,10 @@ func scaleInterval(iv IntervalValue, scale func(float64) float64) (IntervalValue
 	}
 	day += int64(monthDays)
 	us := math.RoundToEven(scale(float64(iv.Micros)) + sec*1e6)
-	if math.IsNaN(us) || us < math.MinInt64 || us >= math.MaxInt64 || !fitsInt32(day) {
+	if math.IsNaN(us) || us < math.MinInt64 || us >= math.MaxInt64 {
 		return IntervalValue{}, errIntervalRange()
 	}
-	return IntervalValue{Months: int32(m), Days: int32(day), Micros: int64(us)}, nil
+	return newInterval(int64(m), day, int64(us))
 }
 
 func fitsFloat32Int(f float64) bool { return f >= math.MinInt32 && f <= math.MaxInt32 }
@@ -116,43 +122,26 @@ func IntervalCmp(a, b IntervalValue) int {
 
 // JustifyHours turns whole days of time into days.
 func JustifyHours(iv IntervalValue) (IntervalValue, error) {
-	day := int64(iv.Days) + iv.Micros/MicrosPerDay
-	us := iv.Micros % MicrosPerDay
-	return settleHours(int64(iv.Months), day, us)
+	day, us := sameSign(int64(iv.Days)+iv.Micros/MicrosPerDay, iv.Micros%MicrosPerDay, MicrosPerDay)
+	return newInterval(int64(iv.Months), day, us)
 }
 
-// settleHours gives days and time the same sign.
-func settleHours(month, day, us int64) (IntervalValue, error) {
+// sameSign gives a number of units and what is left of one the same sign.
+func sameSign(units, rest, unit int64) (int64, int64) {
 	switch {
-	case day > 0 && us < 0:
-		us += MicrosPerDay
-		day--
-	case day < 0 && us > 0:
-		us -= MicrosPerDay
-		day++
+	case units > 0 && rest < 0:
+		return units - 1, rest + unit
+	case units < 0 && rest > 0:
+		return units + 1, rest - unit
 	}
-	if !fitsInt32(day) || !fitsInt32(month) {
-		return IntervalValue{}, errIntervalRange()
-	}
-	return IntervalValue{Months: int32(month), Days: int32(day), Micros: us}, nil
+	return units, rest
 }
 
 // JustifyDays turns each 30 days into a month.
 func JustifyDays(iv IntervalValue) (IntervalValue, error) {
-	month := int64(iv.Months) + int64(iv.Days)/daysPerMonth
-	day := int64(iv.Days) % daysPerMonth
-	switch {
-	case month > 0 && day < 0:
-		day += daysPerMonth
-		month--
-	case month < 0 && day > 0:
-		day -= daysPerMonth
-		month++
-	}
-	if !fitsInt32(month) {
-		return IntervalValue{}, errIntervalRange()
-	}
-	return IntervalValue{Months: int32(month), Days: int32(day), Micros: iv.Micros}, nil
+	days := int64(iv.Days)
+	month, day := sameSign(int64(iv.Months)+days/daysPerMonth, days%daysPerMonth, daysPerMonth)
+	return newInterval(month, day, iv.Micros)
 }
 
 // JustifyInterval is JustifyHours and JustifyDays together, with one sign for all fields.
@@ -169,7 +158,8 @@ func JustifyInterval(iv IntervalValue) (IntervalValue, error) {
 		day -= daysPerMonth
 		month++
 	}
-	return settleHours(month, day, us)
+	day, us = sameSign(day, us, MicrosPerDay)
+	return newInterval(month, day, us)
 }
 
 // MakeInterval builds an interval of its parts.
@@ -178,13 +168,11 @@ func MakeInterval(years, months, weeks, days, hours, mins int64, secs float64) (
 	m := years*12 + months
 	d := weeks*7 + days
 	us := float64(hours)*float64(MicrosPerHour) + float64(mins)*float64(MicrosPerMinute) + secs*1e6
-	if !fitsInt32(m) || !fitsInt32(d) || math.IsNaN(us) || math.IsInf(us, 0) ||
-		math.Abs(us) >= math.MaxInt64 {
+	if math.IsNaN(us) || math.IsInf(us, 0) || math.Abs(us) >= math.MaxInt64 {
 		return IntervalValue{}, errIntervalRange()
 	}
 	whole := hours*MicrosPerHour + mins*MicrosPerMinute
-	return IntervalValue{Months: int32(m), Days: int32(d),
-		Micros: whole + int64(math.RoundToEven(secs*1e6))}, nil
+	return newInterval(m, d, whole+int64(math.RoundToEven(secs*1e6)))
 }
 
 // IntervalWithMod applies an interval type modifier: which fields are kept, and to what fraction

@@ -33,12 +33,11 @@ func parseIntervalStyle(s string, mod int32, style string) (IntervalValue, error
 		}
 		return IntervalValue{}, dateTimeError(err, "interval", s)
 	}
-	months := b.years*12 + b.months
-	if !fitsInt32(months) || !fitsInt32(b.days) {
-		return IntervalValue{}, errIntervalRange()
+	iv, err := newInterval(b.years*12+b.months, b.days, b.micros)
+	if err != nil {
+		return IntervalValue{}, err
 	}
-	return IntervalWithMod(IntervalValue{Months: int32(months), Days: int32(b.days),
-		Micros: b.micros}, mod)
+	return IntervalWithMod(iv, mod)
 }
 
 // intervalBuilder adds up the fields of an interval.
@@ -117,31 +116,18 @@ func (b *intervalBuilder) addYearUnit(v int64, frac float64, years int64) bool {
 // add adds v + frac of a unit.
 func (b *intervalBuilder) add(unit Field, v int64, frac float64) error {
 	ok := false
-	switch unit {
-	case FieldMicrosecond:
-		ok = b.addTimeUnit(v, frac, 1)
-	case FieldMillisecond:
-		ok = b.addTimeUnit(v, frac, 1000)
-	case FieldSecond:
-		ok = b.addTimeUnit(v, frac, MicrosPerSecond)
-	case FieldMinute:
-		ok = b.addTimeUnit(v, frac, MicrosPerMinute)
-	case FieldHour:
-		ok = b.addTimeUnit(v, frac, MicrosPerHour)
-	case FieldDay:
+	micros, years := clockUnits[unit], yearUnits[unit]
+	switch {
+	case micros > 0:
+		ok = b.addTimeUnit(v, frac, micros)
+	case unit == FieldDay:
 		ok = b.addDayUnit(v, 0, 1) && b.addFraction(frac, MicrosPerDay)
-	case FieldWeek:
+	case unit == FieldWeek:
 		ok = b.addDayUnit(v, frac, 7)
-	case FieldMonth:
+	case unit == FieldMonth:
 		ok = b.addMonths(v) && b.addFractionDays(frac, daysPerMonth)
-	case FieldYear:
-		ok = b.addYearUnit(v, frac, 1)
-	case FieldDecade:
-		ok = b.addYearUnit(v, frac, 10)
-	case FieldCentury:
-		ok = b.addYearUnit(v, frac, 100)
-	case FieldMillennium:
-		ok = b.addYearUnit(v, frac, 1000)
+	case years > 0:
+		ok = b.addYearUnit(v, frac, years)
 	default:
 		return errDTFormat
 	}

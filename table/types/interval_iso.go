@@ -83,9 +83,9 @@ func (b *intervalBuilder) decodeISO(s string) error {
 			return errDTFormat
 		}
 		if datePart {
-			err = b.isoDate(p, val, frac, digits)
+			err = b.isoPart(p, val, frac, digits == 8, '-', FieldYear, FieldMonth, FieldDay)
 		} else {
-			err = b.isoTime(p, val, frac, digits)
+			err = b.isoPart(p, val, frac, digits == 6, ':', FieldHour, FieldMinute, FieldSecond)
 		}
 		if err != nil {
 			return err
@@ -103,33 +103,24 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// isoDate reads the rest of yyyymmdd or yyyy-mm-dd.
-func (b *intervalBuilder) isoDate(p *isoScanner, val int64, frac float64, digits int) error {
-	c := p.peek()
-	if c != 0 && c != 'T' && c != '-' {
+// isoPart reads the rest of yyyy-mm-dd or hh:mm:ss, or of a number with enough digits for
+// yyyymmdd or hhmmss. Behind a date may follow a time.
+func (b *intervalBuilder) isoPart(p *isoScanner, val int64, frac float64, enough bool,
+	separator byte, units ...Field) error {
+	atEnd := func() bool { return p.peek() == 0 || p.peek() == 'T' && separator == '-' }
+	switch {
+	case !atEnd() && p.peek() != separator:
 		return errDTFormat
+	case atEnd() && enough:
+		return firstError(b.add(units[0], val/10000, 0), b.add(units[1], val/100%100, 0),
+			b.add(units[2], val%100, frac))
 	}
-	if digits == 8 && c != '-' {
-		return firstError(b.add(FieldYear, val/10000, 0), b.add(FieldMonth, val/100%100, 0),
-			b.add(FieldDay, val%100, frac))
-	}
-	if err := b.add(FieldYear, val, frac); err != nil {
+	if err := b.add(units[0], val, frac); err != nil {
 		return err
 	}
-	if err := b.isoRest(p, '-', FieldMonth, FieldDay); err != nil {
-		return err
-	}
-	if c := p.peek(); c != 0 && c != 'T' {
-		return errDTFormat
-	}
-	return nil
-}
-
-// isoRest reads numbers with a separator before each, as far as there are any.
-func (b *intervalBuilder) isoRest(p *isoScanner, separator byte, units ...Field) error {
-	for _, unit := range units {
+	for _, unit := range units[1:] {
 		if p.peek() != separator {
-			return nil
+			break
 		}
 		p.i++
 		v, f, _, err := p.number()
@@ -140,26 +131,7 @@ func (b *intervalBuilder) isoRest(p *isoScanner, separator byte, units ...Field)
 			return err
 		}
 	}
-	return nil
-}
-
-// isoTime reads the rest of hhmmss or hh:mm:ss.
-func (b *intervalBuilder) isoTime(p *isoScanner, val int64, frac float64, digits int) error {
-	c := p.peek()
-	if c != 0 && c != ':' {
-		return errDTFormat
-	}
-	if digits == 6 && c == 0 {
-		return firstError(b.add(FieldHour, val/10000, 0), b.add(FieldMinute, val/100%100, 0),
-			b.add(FieldSecond, val%100, frac))
-	}
-	if err := b.add(FieldHour, val, frac); err != nil {
-		return err
-	}
-	if err := b.isoRest(p, ':', FieldMinute, FieldSecond); err != nil {
-		return err
-	}
-	if p.peek() != 0 {
+	if !atEnd() {
 		return errDTFormat
 	}
 	return nil

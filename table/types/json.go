@@ -121,8 +121,7 @@ func (v *JSONValue) sortKeys() {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a,
-		b int) bool {
+	sort.SliceStable(order, func(a, b int) bool {
 		return jsonKeyLess(v.Keys[order[a]], v.Keys[order[b]])
 	})
 	keys := make([]string, 0, len(v.Keys))

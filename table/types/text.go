@@ -151,7 +151,11 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	var err error
 	switch t.Family {
 	case Bool:
-		return parseBool(s)
+		v, ok := ParseBool(s)
+		if !ok {
+			return Datum{}, errSyntaxFor(TBool, s)
+		}
+		return NewBool(v), nil
 	case Int:
 		d.I, err = parseInt(t, s, f)
 	case Float:
@@ -197,19 +201,19 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	return d, nil
 }
 
-func parseBool(s string) (Datum, error) {
+// ParseBool reads a boolean: any unique prefix of a word for it, in any case, or a digit.
+func ParseBool(s string) (value, ok bool) {
 	w := strings.ToLower(strings.Trim(s, " \t\n\r\v\f"))
-	prefix := func(full string,
-		least int) bool {
+	prefix := func(full string, least int) bool {
 		return len(w) >= least && strings.HasPrefix(full, w)
 	}
 	switch {
 	case w == "1", prefix("true", 1), prefix("yes", 1), w == "on":
-		return Datum{I: 1}, nil
+		return true, true
 	case w == "0", prefix("false", 1), prefix("no", 1), prefix("off", 2):
-		return Datum{}, nil
+		return false, true
 	}
-	return Datum{}, errSyntaxFor(TBool, s)
+	return false, false
 }
 
 func parseInt(t *Type, s string, f *Format) (int64, error) {

@@ -241,7 +241,7 @@ func OffsetAround(ts int64, loc *time.Location, around time.Duration) (micros in
 // localOffset returns the offset for a local timestamp. In the gap and in the repeated hour of a
 // change of clocks it takes the smaller offset, standard time, as PostgreSQL does.
 func localOffset(local int64, loc *time.Location) int {
-	if loc == time.UTC || loc == nil {
+	if loc == time.UTC || loc == nil || IsInfinite(local) {
 		return 0
 	}
 	before := utcOffset(local-MicrosPerDay, loc)
@@ -262,26 +262,23 @@ func localOffset(local int64, loc *time.Location) int {
 
 // LocalToUTC turns a local timestamp into the timestamptz that loc's clocks show as it.
 func LocalToUTC(local int64, loc *time.Location) (int64, error) {
-	if IsInfinite(local) {
-		return local, nil
-	}
-	ts := local - int64(localOffset(local, loc))*MicrosPerSecond
-	if !ValidTimestamp(ts) {
-		return 0, errTimestampRange()
-	}
-	return ts, nil
+	return moved(local, -localOffset(local, loc))
 }
 
 // UTCToLocal turns a timestamptz into what loc's clocks show.
 func UTCToLocal(ts int64, loc *time.Location) (int64, error) {
+	return moved(ts, utcOffset(ts, loc))
+}
+
+// moved adds seconds to a timestamp, unless that is infinite.
+func moved(ts int64, seconds int) (int64, error) {
 	if IsInfinite(ts) {
 		return ts, nil
 	}
-	local := ts + int64(utcOffset(ts, loc))*MicrosPerSecond
-	if !ValidTimestamp(local) {
+	if ts += int64(seconds) * MicrosPerSecond; !ValidTimestamp(ts) {
 		return 0, errTimestampRange()
 	}
-	return local, nil
+	return ts, nil
 }
 
 // appendOffset writes +hh[:mm[:ss]].

@@ -59,28 +59,14 @@ func abbreviated(name string) (Zone, bool) {
 
 // ToLocal turns a timestamptz into what the zone's clocks show.
 func (z Zone) ToLocal(ts int64) (int64, error) {
-	offset, ok := z.meaning(ts)
-	if !ok || IsInfinite(ts) {
-		return UTCToLocal(ts, z.Location)
+	if offset, ok := z.meaning(ts); ok {
+		return moved(ts, offset)
 	}
-	local := ts + int64(offset)*MicrosPerSecond
-	if !ValidTimestamp(local) {
-		return 0, errTimestampRange()
-	}
-	return local, nil
+	return UTCToLocal(ts, z.Location)
 }
 
 // ToUTC turns what the zone's clocks show into a timestamptz.
-func (z Zone) ToUTC(local int64) (int64, error) {
-	if IsInfinite(local) {
-		return local, nil
-	}
-	ts := local - int64(z.localOffset(local))*MicrosPerSecond
-	if !ValidTimestamp(ts) {
-		return 0, errTimestampRange()
-	}
-	return ts, nil
-}
+func (z Zone) ToUTC(local int64) (int64, error) { return moved(local, -z.localOffset(local)) }
 
 // localOffset returns the seconds east of UTC for a local timestamp. An abbreviation means what it
 // meant at the moment when the location's clocks showed that time, as in PostgreSQL.
