@@ -78,7 +78,7 @@ func (t *Txn) coordinated() commit.Transaction {
 
 // writes are the mutations of all that is buffered.
 func (t *Txn) writes(muts []mvcc.Mutation) commit.Writes {
-	return commit.Writes{Muts: muts, Bytes: t.buf.bytes, ReadTS: t.readTS, Statement: t.wrote}
+	return commit.Writes{Muts: muts, Bytes: t.buf.Bytes(), ReadTS: t.readTS, Statement: t.wrote}
 }
 
 // checks are what others must not have changed, absent among it.

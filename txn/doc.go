@@ -10,8 +10,8 @@
 // # In the order in which one meets them
 //
 //   - [Store] (store.go) is opened on an engine (open.go) and begins transactions (begin.go).
-//   - [Txn] (txn.go) reads (read.go, read_snapshot.go), writes into its buffer (write.go,
-//     buffer.go), returns to savepoints (rollback_to.go), commits (commit.go) and ends (end.go).
+//   - [Txn] (txn.go) reads (read.go, read_snapshot.go), writes into its buffer (write.go, package
+//     buffer), returns to savepoints (rollback_to.go), commits (commit.go) and ends (end.go).
 //   - [Iterator] merges a committed span with the transaction's own writes.
 //   - The coordinator (package commit) chooses a [Protocol]: one phase, two, or locks that commit
 //     by themselves. Locks that are left become records in the background (package secondaries).
@@ -81,7 +81,7 @@
 //	I23 locks of a decided large transaction are read as its records        package hints
 //	I24 transactions of this process are judged in memory, by no clock      package hints
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
-//	I26 a savepoint costs no memory for what is written after it            savepoint.go
+//	I26 a savepoint costs no memory for what is written after it            package buffer
 //
 // # Locking order
 //

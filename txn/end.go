@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/hints"
 )
 
@@ -47,7 +48,7 @@ func (t *Txn) finish() {
 	t.releaseLocks()
 	t.noteReplaced()
 	t.s.registry.leave(&t.reg)
-	t.buf = buffer{}
+	t.buf = buffer.Buffer{}
 	t.counted.none()
 	t.dependencies = nil
 }
@@ -66,8 +67,8 @@ func (t *Txn) hasWritten(key string) bool {
 	if t.commitTS == 0 || t.stream != nil {
 		return false
 	}
-	w, ok := t.buf.get([]byte(key))
-	return ok && (w.kind == writePut || w.kind == writeDelete)
+	w, ok := t.buf.Get([]byte(key))
+	return ok && (w.Kind == buffer.Put || w.Kind == buffer.Delete)
 }
 
 // noteReplaced notes for the collector what the transaction has replaced, before it lets go of the

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -75,7 +76,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	}
 	if err := it.openScanner(it.span); err != nil {
 		if it.own != nil {
-			err = errors.Join(err, it.own.close())
+			err = errors.Join(err, it.own.Close())
 		}
 		return nil, err
 	}
@@ -172,10 +173,10 @@ func (it *Iterator) merge() bool {
 		}
 		c := it.compare()
 		switch {
-		case it.own.failed() != nil:
-			it.err = it.own.failed()
+		case it.own.Failed() != nil:
+			it.err = it.own.Failed()
 			return false
-		case !it.scOK && !it.own.valid():
+		case !it.scOK && !it.own.Valid():
 			it.ended = true
 			return false
 		case c < 0:
@@ -184,16 +185,16 @@ func (it *Iterator) merge() bool {
 			it.scTaken = true
 			return true
 		default:
-			w := it.own.item()
-			it.own.next()
-			if w.kind == writeUndone {
+			w := it.own.Item()
+			it.own.Next()
+			if w.Kind == buffer.Undone {
 				continue
 			}
 			if c == 0 {
 				it.advance()
 			}
-			if w.kind == writePut && it.err == nil {
-				it.key, it.value = w.key, w.value
+			if w.Kind == buffer.Put && it.err == nil {
+				it.key, it.value = w.Key, w.Value
 				if it.opts.KeysOnly {
 					it.value = nil
 				}
@@ -210,10 +211,10 @@ func (it *Iterator) compare() int {
 	switch {
 	case !it.scOK:
 		return 1
-	case !it.own.valid():
+	case !it.own.Valid():
 		return -1
 	}
-	c := bytes.Compare(it.sc.Key(), it.own.item().key)
+	c := bytes.Compare(it.sc.Key(), it.own.Item().Key)
 	if it.opts.Reverse {
 		return -c
 	}
@@ -287,7 +288,7 @@ func (it *Iterator) Close() error {
 	}
 	err = errors.Join(err, it.closeScanner())
 	if it.own != nil {
-		err = errors.Join(err, it.own.close())
+		err = errors.Join(err, it.own.Close())
 		it.own = nil
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -14,32 +15,32 @@ import (
 // versions, the mutations have what a return to a savepoint needs.
 func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation,
 	absent []commit.Validation, err error) {
-	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
+	muts = make([]mvcc.Mutation, 0, t.buf.Len())
 	keys := 0
-	t.buf.tree.Scan(func(w write) bool {
-		keys += len(w.key)
+	t.buf.Each(func(w buffer.Write) bool {
+		keys += len(w.Key)
 		return true
 	})
-	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
+	rows := make([]byte, 0, keys+rowMore*t.buf.Len())
 	n := 0
-	t.buf.tree.Scan(func(w write) bool {
+	t.buf.Each(func(w buffer.Write) bool {
 		if n++; n%writesPerCheck == 0 {
 			if err = ctx.Err(); err != nil {
 				return false
 			}
 		}
-		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base,
-			Held: w.held, Notes: w.notes.all()}
+		m := mvcc.Mutation{Key: w.Key, Value: w.Value, MustNotExist: w.MustNotExist, BaseTS: w.Base,
+			Held: w.Held, Notes: w.Notes()}
 		if versions {
-			t.buf.savepoints.version(&w, &m)
+			t.buf.Version(&w, &m)
 		}
-		m.Kind = kindIn(w.kind)
+		m.Kind = w.Kind.In()
 		if m.Kind == mvcc.KindLock {
 			if t.stream == nil && len(m.Older) == 0 {
-				if w.mustNotExist {
+				if w.MustNotExist {
 					absent = append(absent, commit.Validation{
-						Span: kv.Span{Start: w.key, End: kv.Successor(w.key)}, Row: mvcc.Row(w.key),
-						Since: max(w.base, t.reg.startTS),
+						Span: kv.Span{Start: w.Key, End: kv.Successor(w.Key)}, Row: mvcc.Row(w.Key),
+						Since: max(w.Base, t.reg.startTS),
 					})
 				}
 				return true
@@ -50,9 +51,9 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 			}
 		}
 		at := len(rows)
-		rows = mvcc.AppendRow(rows, w.key)
+		rows = mvcc.AppendRow(rows, w.Key)
 		m.Row = rows[at:len(rows):len(rows)]
-		if w.kind != writePut || !w.mustNotExist && !w.fresh {
+		if w.Kind != buffer.Put || !w.MustNotExist && !w.Fresh {
 			t.replaced.Add(m.Row)
 		}
 		muts = append(muts, m)

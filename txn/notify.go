@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -20,19 +19,8 @@ type Notification = mvcc.Notification
 // conflict. old is the value of the key that the transaction found, nil for none; of several writes
 // of a key the first one counts.
 func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
-	n := &t.buf.noted
-	if !bytes.Equal(n.key, key) {
-		n.key, n.notes = append(n.key[:0], key...), nil
-	}
-	note := mvcc.Note{Observer: observer, HasOld: old != nil, Origin: t.origin.ts,
-		Generation: t.origin.generation}
-	if old != nil {
-		note.Old = t.buf.keep(old)
-	}
-	// What was noted before is of a write that has failed.
-	n.notes = slices.DeleteFunc(n.notes,
-		func(m mvcc.Note) bool { return m.Observer == observer })
-	n.notes, n.some = append(n.notes, note), true
+	t.buf.Note(key, mvcc.Note{Observer: observer, HasOld: old != nil, Origin: t.origin.ts,
+		Generation: t.origin.generation}, old)
 }
 
 // RunFor marks the transaction as the run of an observer: changes that it makes have the origin,

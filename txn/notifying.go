@@ -3,6 +3,8 @@ package txn
 import (
 	"errors"
 	"sync"
+
+	"github.com/minidb/minidb/txn/buffer"
 )
 
 // notifying lists the commits under way that leave notifications, with the keys. A commit is in it
@@ -22,16 +24,16 @@ type noted struct {
 
 // noted returns what the commit of the transaction notifies, nil for nothing.
 func (t *Txn) noted() *noted {
-	if t.s.notified == nil || !t.buf.noted.some || t.buf.tree == nil && t.stream == nil {
+	if t.s.notified == nil || !t.buf.Noted() || !t.Dirty() {
 		return nil
 	}
 	if t.stream != nil {
 		return &noted{all: true}
 	}
 	n := &noted{keys: map[uint32][][]byte{}}
-	t.buf.tree.Scan(func(w write) bool {
-		for _, note := range w.notes.all() {
-			n.keys[note.Observer] = append(n.keys[note.Observer], w.key)
+	t.buf.Each(func(w buffer.Write) bool {
+		for _, note := range w.Notes() {
+			n.keys[note.Observer] = append(n.keys[note.Observer], w.Key)
 		}
 		return true
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/resolve"
@@ -13,13 +14,13 @@ import (
 // Get returns the value of key, or nil when it is absent. It sees the transaction's own writes, but
 // for those since Freeze.
 func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.visible(key)
+	w, own := t.buf.Visible(key)
 	return t.get(ctx, key, w, own, true)
 }
 
 // GetCurrent is Get that sees all of the transaction's own writes, also those since Freeze.
 func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.get(key)
+	w, own := t.buf.Get(key)
 	return t.get(ctx, key, w, own, true)
 }
 
@@ -27,9 +28,9 @@ func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
 // written, the insert itself conflicts with other writers. So no serial order depends on this read,
 // unless a savepoint may take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.get(key)
-	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
-	if value != nil && err == nil && !t.buf.savepoints.any() {
+	w, own := t.buf.Get(key)
+	value, err := t.get(ctx, key, w, own, t.buf.HasSavepoints())
+	if value != nil && err == nil && !t.buf.HasSavepoints() {
 		err = t.noteRead(key)
 	}
 	return value, err
@@ -39,26 +40,27 @@ func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 // one, such as the schema. No serial order rests on the read, and no serializable transaction is
 // failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
 func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.visible(key)
+	w, own := t.buf.Visible(key)
 	return t.get(ctx, key, w, own, t.node == nil)
 }
 
 // get reads key. w is its buffered write, if own is set. depends is set when what was read has to
 // stay true until Commit.
-func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) ([]byte, error) {
+func (t *Txn) get(ctx context.Context, key []byte, w buffer.Write, own,
+	depends bool) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
 	t.ctx = ctx
-	if own && w.kind != writeUndone {
-		if w.kind != writePut {
+	if own && w.Kind != buffer.Undone {
+		if w.Kind != buffer.Put {
 			return nil, nil
 		}
-		return w.value, nil
+		return w.Value, nil
 	} else if !own && t.stream != nil {
-		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut ||
-			w.kind == writeDelete {
-			return w.value, err
+		if w, err := t.streamed(ctx, key); err != nil || w.Kind == buffer.Put ||
+			w.Kind == buffer.Delete {
+			return w.Value, err
 		}
 	}
 	if depends {
@@ -76,14 +78,14 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 		return nil, ErrTxnDone
 	}
 	out := make([][]byte, len(keys))
-	var arena buffer // only its arena is used: the values must all stay valid
+	var arena buffer.Arena // the values must all stay valid
 	for i, key := range keys {
 		value, err := t.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
 		if value != nil {
-			out[i] = arena.keep(value)
+			out[i] = arena.Keep(value)
 		}
 	}
 	return out, nil
@@ -92,10 +94,10 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 // Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
 // all parts of a data-modifying statement read the state before it. Peek and GetCurrent see all
 // writes. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
-func (t *Txn) Freeze() { t.buf.freeze() }
+func (t *Txn) Freeze() { t.buf.Freeze() }
 
 // Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
-func (t *Txn) Thaw() { t.buf.thaw() }
+func (t *Txn) Thaw() { t.buf.Thaw() }
 
 // read returns the committed value of key at start_ts.
 func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {

@@ -43,7 +43,8 @@ func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 		t.dropSnapshot()
 		t.ignored = nil
 	}
-	t.readTS, t.buf.base = ts, ts
+	t.readTS = ts
+	t.buf.SetBase(ts)
 	return before
 }
 

@@ -5,11 +5,20 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/buffer"
+	"github.com/minidb/minidb/txn/rowlock"
 )
+
+// Savepoint is a point in a transaction's writes to which it can return.
+type Savepoint struct {
+	at      uint64
+	locks   rowlock.Mark
+	records int
+}
 
 // Savepoint marks the present state of the buffered writes.
 func (t *Txn) Savepoint() Savepoint {
-	sp := Savepoint{at: t.buf.savepoints.add()}
+	sp := Savepoint{at: t.buf.Savepoint()}
 	if t.waiter.Owner != nil {
 		sp.locks = t.waiter.Owner.Mark()
 	}
@@ -23,7 +32,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	if t.done {
 		return
 	}
-	t.buf.thaw()
+	t.buf.Thaw()
 	t.undo(sp)
 	if t.waiter.Owner != nil {
 		t.shared.ReleaseTo(sp.records, nil)
@@ -34,18 +43,18 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 // UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
 func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
-		t.buf.thaw()
+		t.buf.Thaw()
 		t.undo(sp)
 	}
 }
 
 // ForgetSavepoints frees the memory of all savepoints made so far. None of them is used any more.
-func (t *Txn) ForgetSavepoints() { t.buf.savepoints.forgetAfter(0, &t.buf) }
+func (t *Txn) ForgetSavepoints() { t.buf.ForgetSavepoints() }
 
 // ForgetSavepointsAfter frees the memory of those that were made after sp. Requires: sp has not
 // been forgotten.
 func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
-	t.buf.savepoints.forgetAfter(t.buf.savepoints.first(sp.at)+1, &t.buf)
+	t.buf.ForgetSavepointsAfter(sp.at)
 }
 
 // undo forgets the writes made after sp. What was streamed out since is taken back in the store: it
@@ -53,7 +62,7 @@ func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 // cancelled, because the client goes on from the savepoint. An error fails the transaction, which
 // has nothing to undo then.
 func (t *Txn) undo(sp Savepoint) {
-	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.InDoubt())
+	span := t.buf.RollbackTo(sp.at, t.stream != nil && t.stream.InDoubt())
 	if span.End == nil || t.stream.Failed() != nil {
 		return
 	}
@@ -85,17 +94,12 @@ func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next [
 	}
 	defer func() { err = errors.Join(err, sc.Close()) }()
 	for sc.Next() {
-		if _, ok := t.buf.get(sc.Key); ok || sc.Lock.Seq <= at {
+		if _, ok := t.buf.Get(sc.Key); ok || sc.Lock.Seq <= at {
 			continue
 		}
-		now := writeOf(&sc.Lock, nil)
-		before := write{kind: writeUndone}
-		if w := now.at(at); w != nil {
-			before = *w
-		}
-		before.held = heldBy(&sc.Lock)
-		t.buf.faultIn(sc.Key, before)
-		if t.buf.held() > t.s.opts.StreamBytes {
+		w := buffer.Of(&sc.Lock, nil)
+		t.buf.FaultIn(sc.Key, w.AsOf(at))
+		if t.buf.Held() > t.s.opts.StreamBytes {
 			return kv.Successor(sc.Key), nil
 		}
 	}

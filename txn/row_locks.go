@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -110,7 +111,7 @@ func (t *Txn) lockInMemory(
 		switch w, ownErr := t.streamed(ctx, key); {
 		case ownErr != nil:
 			return out, ownErr
-		case w.kind != 0:
+		case w.Kind != 0:
 			req.NoWait = false
 			out, err = t.s.rowLocks.Lock(ctx, t.waiter.MakeOwner(), key, req)
 		}
@@ -260,6 +261,6 @@ func (t *Txn) Streams() bool { return t.stream != nil }
 
 // Buffered reports whether the transaction has put a key, and nothing of it is in the store yet.
 func (t *Txn) Buffered(key []byte) bool {
-	w, ok := t.buf.get(key)
-	return ok && w.kind == writePut && t.stream == nil
+	w, ok := t.buf.Get(key)
+	return ok && w.Kind == buffer.Put && t.stream == nil
 }

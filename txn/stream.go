@@ -32,9 +32,9 @@ type stream struct {
 
 // afterWrite streams the buffer out when it is full, unless it is frozen.
 func (t *Txn) afterWrite() error {
-	held := t.buf.held()
-	room, err := t.counted.writes(int64(held), t.buf.frozen)
-	if err != nil || t.buf.frozen || room && held <= t.s.opts.StreamBytes {
+	held := t.buf.Held()
+	room, err := t.counted.writes(int64(held), t.buf.Frozen())
+	if err != nil || t.buf.Frozen() || room && held <= t.s.opts.StreamBytes {
 		return err
 	}
 	return t.streamOut(t.writeContext())
@@ -52,14 +52,14 @@ func (t *Txn) faultIn(key []byte) error {
 	if !t.stream.MayHave(key) {
 		return nil
 	}
-	if _, ok := t.buf.get(key); ok {
+	if _, ok := t.buf.Get(key); ok {
 		return nil
 	}
 	w, err := t.streamed(t.writeContext(), key)
-	if err != nil || w.kind == 0 {
+	if err != nil || w.Kind == 0 {
 		return err
 	}
-	t.buf.faultIn(key, w)
+	t.buf.FaultIn(key, w)
 	return nil
 }
 
@@ -89,11 +89,11 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	if t.stream == nil {
 		t.stream = &stream{Stream: t.s.coordinator.NewStream(t.coordinated())}
 	}
-	t.buf.streamed = true
+	t.buf.StreamsOut()
 	if err := t.stream.Prewrite(ctx, t.writes(muts)); err != nil {
 		return err
 	}
-	t.buf.streamedOut()
+	t.buf.StreamedOut()
 	t.counted.none()
 	t.dropSnapshot()
 	t.giveBackLocks(muts)

@@ -5,23 +5,25 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-func (c *cursor) valid() bool   { return c.ok }
-func (c *cursor) item() write   { return c.it.Item() }
-func (c *cursor) failed() error { return nil }
-func (c *cursor) close() error  { return nil }
+// bufferedWrites are own writes that are all in the buffer.
+type bufferedWrites struct{ *buffer.Cursor }
+
+func (bufferedWrites) Failed() error { return nil }
+func (bufferedWrites) Close() error  { return nil }
 
 // ownWrites returns nil when there are none in the span.
 func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWrites, error) {
-	buffered := t.buf.cursor(span, reverse)
+	buffered := t.buf.Cursor(span, reverse)
 	if t.stream == nil {
 		if buffered == nil {
 			return nil, nil
 		}
-		return buffered, nil
+		return bufferedWrites{buffered}, nil
 	}
 	v, err := t.openStreamed(ctx)
 	if err != nil {
@@ -40,7 +42,7 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 // streamedCursor merges the buffered writes over those that were streamed out before. It has a
 // snapshot of its own, which does not show what is streamed out later.
 type streamedCursor struct {
-	buffered *cursor // nil without any
+	buffered *buffer.Cursor // nil without any
 	s        *Store
 	sc       *mvcc.OwnScanner
 	scOK     bool
@@ -48,9 +50,9 @@ type streamedCursor struct {
 	reverse  bool
 }
 
-func (c *streamedCursor) inBuffer() bool { return c.buffered != nil && c.buffered.ok }
+func (c *streamedCursor) inBuffer() bool { return c.buffered != nil && c.buffered.Valid() }
 
-func (c *streamedCursor) valid() bool { return c.inBuffer() || c.scOK }
+func (c *streamedCursor) Valid() bool { return c.inBuffer() || c.scOK }
 
 // compare orders the buffered key against the streamed one in the direction of the scan.
 func (c *streamedCursor) compare() int {
@@ -60,33 +62,33 @@ func (c *streamedCursor) compare() int {
 	case !c.scOK:
 		return -1
 	}
-	n := bytes.Compare(c.buffered.item().key, c.sc.Key)
+	n := bytes.Compare(c.buffered.Item().Key, c.sc.Key)
 	if c.reverse {
 		return -n
 	}
 	return n
 }
 
-func (c *streamedCursor) item() write {
+func (c *streamedCursor) Item() buffer.Write {
 	if c.compare() <= 0 {
-		return c.buffered.item()
+		return c.buffered.Item()
 	}
-	return write{key: c.sc.Key, value: c.sc.Value, kind: kindOf(c.sc.Lock.Kind)}
+	return buffer.Write{Key: c.sc.Key, Value: c.sc.Value, Kind: buffer.KindOf(c.sc.Lock.Kind)}
 }
 
-func (c *streamedCursor) next() {
+func (c *streamedCursor) Next() {
 	n := c.compare()
 	if n <= 0 {
-		c.buffered.next()
+		c.buffered.Next()
 	}
 	if n >= 0 {
 		c.scOK = c.sc.Next()
 	}
 }
 
-func (c *streamedCursor) failed() error { return c.sc.Err() }
+func (c *streamedCursor) Failed() error { return c.sc.Err() }
 
-func (c *streamedCursor) close() error {
+func (c *streamedCursor) Close() error {
 	if c.snapshot == nil {
 		return nil
 	}
@@ -99,33 +101,19 @@ func (c *streamedCursor) close() error {
 }
 
 // streamed returns the write of the key that was streamed out; its kind is zero when there is none.
-func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
+func (t *Txn) streamed(ctx context.Context, key []byte) (buffer.Write, error) {
 	if st := t.stream; st.Failed() == nil && !st.MayHave(key) {
-		return write{}, nil
+		return buffer.Write{}, nil
 	}
 	v, err := t.openStreamed(ctx)
 	if err != nil {
-		return write{}, err
+		return buffer.Write{}, err
 	}
 	l, value, found, err := v.View.Own(ctx, key, t.reg.startTS)
 	if err != nil || !found {
-		return write{}, err
+		return buffer.Write{}, err
 	}
-	w := writeOf(&l, value)
-	w.held = heldBy(&l)
-	return w, nil
-}
-
-// heldBy returns what a lock of the transaction is for the next write of its key. Of one with
-// notifications the write has to know more.
-func heldBy(l *mvcc.Lock) mvcc.Held {
-	if l.Notified {
-		return mvcc.HeldUnknown
-	}
-	if l.Kind == mvcc.KindPut && !l.HasShort {
-		return mvcc.HeldLong
-	}
-	return mvcc.HeldShort
+	return buffer.Of(&l, value), nil
 }
 
 // openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
@@ -59,7 +60,7 @@ type Txn struct {
 	node      *ssi.Node        // of a serializable transaction, on an engine of this process's own
 	refused   error            // the error of an iterator that was closed early
 	reads     *readSet         // what a serializable transaction has read, on any other engine
-	buf       buffer
+	buf       buffer.Buffer
 	counted   counted
 	validated []commit.Validation
 	// validatedAt is where a span that was given to Validate is in validated.
@@ -95,10 +96,10 @@ func (t *Txn) StartTS() tso.Timestamp { return t.reg.startTS }
 func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
 
 // Dirty reports whether any write is buffered.
-func (t *Txn) Dirty() bool { return !t.buf.empty() || t.stream != nil }
+func (t *Txn) Dirty() bool { return !t.buf.Empty() || t.stream != nil }
 
 // Size returns the number of bytes of keys and values buffered.
-func (t *Txn) Size() int { return t.buf.bytes }
+func (t *Txn) Size() int { return t.buf.Bytes() }
 
 // Locking is how a transaction takes row locks, and what it does about rows that changed meanwhile.
 type Locking struct {
@@ -119,11 +120,11 @@ type Locking struct {
 
 // ownWrites walks the transaction's own writes of a span, as they were when it was opened.
 type ownWrites interface {
-	valid() bool
-	item() write
-	next()
-	failed() error
-	close() error
+	Valid() bool
+	Item() buffer.Write
+	Next()
+	Failed() error
+	Close() error
 }
 
 // dependency is a commit in flight whose write of a key the transaction may read before it is

@@ -13,7 +13,7 @@ func (t *Txn) Set(key, value []byte) error {
 	if err := t.announce(key); err != nil {
 		return err
 	}
-	t.buf.set(key, value)
+	t.buf.Set(key, value)
 	return t.afterWrite()
 }
 
@@ -28,7 +28,7 @@ func (t *Txn) SetNew(key, value []byte) error {
 	if err := t.announce(key); err != nil {
 		return err
 	}
-	t.buf.setNew(key, value)
+	t.buf.SetNew(key, value)
 	return t.afterWrite()
 }
 
@@ -40,7 +40,7 @@ func (t *Txn) Insert(key, value []byte) error {
 	if err := t.announce(key); err != nil {
 		return err
 	}
-	t.buf.insert(key, value)
+	t.buf.Insert(key, value)
 	return t.afterWrite()
 }
 
@@ -58,10 +58,7 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	if err := t.faultIn(key); err != nil {
 		return err
 	}
-	base := t.buf.base
-	t.buf.base = max(base, removed)
-	t.buf.insert(key, value)
-	t.buf.base = base
+	t.buf.InsertAfter(removed, key, value)
 	return t.afterWrite()
 }
 
@@ -71,7 +68,7 @@ func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	t.buf.setAfter(since, key, value)
+	t.buf.SetAfter(since, key, value)
 	return t.afterWrite()
 }
 
@@ -83,7 +80,7 @@ func (t *Txn) Delete(key []byte) error {
 	if err := t.announce(key); err != nil {
 		return err
 	}
-	t.buf.delete(key)
+	t.buf.Delete(key)
 	return t.afterWrite()
 }
 
@@ -113,7 +110,7 @@ const rowLockBytes = 256
 
 // footprint is about how much memory the transaction takes: its writes and its row locks.
 func (t *Txn) footprint() int {
-	n := t.buf.held()
+	n := t.buf.Held()
 	if o := t.waiter.Owner; o != nil {
 		n += rowLockBytes * o.Locks()
 	}

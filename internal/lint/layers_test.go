@@ -75,6 +75,7 @@ var allowedImports = map[string][]string{
 	"txn/secondaries":   {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	// the door: not txn
 	"txn/shared": {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
+	"txn/buffer": {"kv", "txn/mvcc", "txn/tso"}, // memory, whatever the store is
 	// the coordinator, which knows no Txn
 	"txn/commit": {"kv", "txn/mvcc", "txn/tso", "txn/hints", "txn/gc", "txn/resolve", "txn/rowlock",
 		"txn/secondaries", "txn/shared", "txn/ssi", "txn/wait", "txn/lockwait"},

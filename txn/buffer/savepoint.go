@@ -1,4 +1,4 @@
-package txn
+package buffer
 
 import (
 	"bytes"
@@ -59,7 +59,7 @@ func (s *savepoints) first(at uint64) int {
 
 // stamp numbers a write, and gives it as older what savepoints want back of the one that it
 // replaces.
-func (s *savepoints) stamp(w *write, replaced write, was bool) {
+func (s *savepoints) stamp(w *Write, replaced Write, was bool) {
 	w.seq = s.seq
 	if len(s.all) == 0 {
 		return
@@ -72,13 +72,13 @@ func (s *savepoints) stamp(w *write, replaced write, was bool) {
 	if was {
 		w.older = s.wanted(&replaced)
 	}
-	last.keys = append(last.keys, w.key)
+	last.keys = append(last.keys, w.Key)
 	s.keys++
 }
 
 // wanted returns a copy of a write, to be the older one of a newer write, with only those older
 // ones of its own to which some savepoint returns.
-func (s *savepoints) wanted(w *write) *write {
+func (s *savepoints) wanted(w *Write) *Write {
 	copied := *w
 	copied.older = nil
 	for v := w.older; v != nil; v = v.older {
@@ -93,10 +93,10 @@ func (s *savepoints) wanted(w *write) *write {
 
 // note notes the key of a write that comes from the store with every savepoint that it was written
 // after.
-func (s *savepoints) note(w *write) {
+func (s *savepoints) note(w *Write) {
 	for v := w; v != nil; v = v.older {
 		if i := s.first(v.seq); i > 0 {
-			s.all[i-1].keys = append(s.all[i-1].keys, w.key)
+			s.all[i-1].keys = append(s.all[i-1].keys, w.Key)
 			s.keys++
 		}
 	}
@@ -120,18 +120,18 @@ func (s *savepoints) cutTo(at uint64) (keys [][]byte, streamed kv.Span) {
 }
 
 // streamedOut notes the spans of what was in the buffer.
-func (s *savepoints) streamedOut(tree *btree.BTreeG[write]) {
+func (s *savepoints) streamedOut(tree *btree.BTreeG[Write]) {
 	if len(s.all) == 0 {
 		return
 	}
 	ends := make([]struct{ low, high []byte }, len(s.all))
-	tree.Scan(func(w write) bool {
+	tree.Scan(func(w Write) bool {
 		for v := &w; v != nil; v = v.older {
 			if i := s.first(v.seq); i > 0 {
 				if ends[i-1].low == nil {
-					ends[i-1].low = w.key
+					ends[i-1].low = w.Key
 				}
-				ends[i-1].high = w.key
+				ends[i-1].high = w.Key
 			}
 		}
 		return true
@@ -146,16 +146,20 @@ func (s *savepoints) streamedOut(tree *btree.BTreeG[write]) {
 	s.keys = 0
 }
 
+// Version puts into the mutation of a write, which is about to be streamed out, what a return to a
+// savepoint needs of it.
+func (b *Buffer) Version(w *Write, m *mvcc.Mutation) { b.savepoints.version(w, m) }
+
 // version puts into the mutation what a return to a savepoint needs of the write.
-func (s *savepoints) version(w *write, m *mvcc.Mutation) {
+func (s *savepoints) version(w *Write, m *mvcc.Mutation) {
 	if s.first(w.seq) == 0 {
 		return // every savepoint finds it
 	}
 	m.Seq = w.seq
 	for v := s.wanted(w).older; v != nil; v = v.older {
-		o := mvcc.OlderWrite{Seq: v.seq, Kind: kindIn(v.kind)}
-		if v.kind == writePut {
-			o.Value = v.value
+		o := mvcc.OlderWrite{Seq: v.seq, Kind: v.Kind.In()}
+		if v.Kind == Put {
+			o.Value = v.Value
 		}
 		m.Older = append(m.Older, o)
 	}
