@@ -3,8 +3,6 @@ package commit
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
@@ -29,19 +27,6 @@ const (
 	asyncKeysMax  = 256
 	asyncBytesMax = 4 << 10
 )
-
-// async is what a commit by its locks alone keeps besides.
-type async struct {
-	secondaries [][]byte
-	// highest of the locks' lowest commit timestamps: commit_ts, once all locks are there
-	highest atomic.Uint64
-
-	doubtful struct {
-		sync.Mutex
-		// batches that may be applied, or may yet be, still in the table in flight
-		all []*hints.Pending
-	}
-}
 
 // asyncCommit prewrites all keys durably. With the last lock the transaction is committed at the
 // highest of their lowest commit timestamps, and Commit returns. The write records follow in the

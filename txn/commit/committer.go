@@ -23,7 +23,7 @@ type committer struct {
 	Writes                // of a Stream, those of its last Prewrite
 	validate []Validation // read, and not to be changed by others since
 	reads    []kv.Span    // of a serializable transaction, to be validated
-	stream   *Stream      // of a large transaction, whose writes came before
+	stream   *streamState // of a large transaction, whose writes came before
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 	deciding bool          // the primary's lock shows that: readers do not push commit_ts
@@ -43,31 +43,21 @@ type committer struct {
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
-// run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the
-// second run finds the lock, the record or the rollback of the first. A commit in one phase whose
-// result was lost is looked up and, if it is not there, prevented by a rollback record. It is never
-// tried again in two phases, which would not find its record.
-func (c *committer) run(ctx context.Context) error {
-	if c.tx.Node != nil {
-		if err := c.awaitRowLocks(ctx); err != nil {
-			return err
-		}
-		if err := c.prepare(); err != nil {
-			return err
-		}
+func (co *Coordinator) committer(tx Transaction, w Writes) *committer {
+	return &committer{Coordinator: co, tx: tx, startTS: tx.Waiter.StartTS, Writes: w}
+}
+
+// async is what a commit by its locks alone keeps besides.
+type async struct {
+	secondaries [][]byte
+	// highest of the locks' lowest commit timestamps: commit_ts, once all locks are there
+	highest atomic.Uint64
+
+	doubtful struct {
+		sync.Mutex
+		// batches that may be applied, or may yet be, still in the table in flight
+		all []*hints.Pending
 	}
-	protocol := c.protocol()
-	if protocol == OnePhase {
-		return c.onePhase(ctx)
-	}
-	if err := c.awaitRowLocks(ctx); err != nil {
-		return err
-	}
-	c.prewriting = true
-	if protocol == Async {
-		return c.asyncCommit(ctx)
-	}
-	return c.twoPhase(ctx)
 }
 
 func (c *committer) primary() []byte {

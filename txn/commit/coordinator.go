@@ -54,22 +54,6 @@ type Coordinator struct {
 	askers sync.WaitGroup // for the status of commits in doubt
 }
 
-// drawer is a source that can draw without touching the engine.
-type drawer interface {
-	TryNext() (tso.Timestamp, bool)
-	Extend(ctx context.Context) error
-}
-
-// drawerOf returns what draws commit timestamps inside an update of the engine, or nil: they cannot
-// be drawn there, or other processes draw some too.
-func drawerOf(engine kv.Engine, source tso.Source) drawer {
-	if !kv.IsExclusive(engine) {
-		return nil
-	}
-	d, _ := source.(drawer)
-	return d
-}
-
 // New returns a coordinator of a store's transactions.
 func New(o Options) *Coordinator {
 	return &Coordinator{o: o, drawer: drawerOf(o.Engine, o.Source)}
@@ -95,33 +79,17 @@ type Writes struct {
 	Statement string          // the last one that wrote
 }
 
+// Validation is a span that others must not have changed since it was read.
+type Validation struct {
+	Span  kv.Span
+	Row   []byte // of a span that is a point
+	Since tso.Timestamp
+	read  bool // by a serializable transaction
+}
+
 // Checks are what a transaction has read, and what must not have been changed by others since.
 type Checks struct {
 	Validate []Validation
 	// Reads are all reads of a serializable transaction without a Node, for which it is not nil.
 	Reads []kv.Span
-}
-
-// Commit commits a transaction that has streamed nothing out, and returns its commit_ts. With an
-// error other than ErrAmbiguous and ErrAbandoned nothing of it is in the store, or will be seen.
-func (co *Coordinator) Commit(ctx context.Context, tx Transaction, w Writes,
-	checks Checks) (tso.Timestamp, error) {
-	c := co.committer(tx, w)
-	c.validate, c.reads = checks.Validate, checks.Reads
-	defer func() { c.liveness.End() }()
-	if err := c.run(ctx); err != nil {
-		return 0, err
-	}
-	return c.commitTS, nil
-}
-
-// Validate checks what must not have been changed, for a transaction that writes nothing.
-func (co *Coordinator) Validate(ctx context.Context, tx Transaction, all []Validation) error {
-	c := co.committer(tx, Writes{})
-	c.validate = all
-	return c.validateLocked(ctx, &lockwait.Backoff{})
-}
-
-func (co *Coordinator) committer(tx Transaction, w Writes) *committer {
-	return &committer{Coordinator: co, tx: tx, startTS: tx.Waiter.StartTS, Writes: w}
 }

@@ -11,7 +11,7 @@
 //
 // # In the order in which one meets them
 //
-//   - committer.run chooses the protocol (committer.go, protocol.go).
+//   - committer.run chooses the protocol (commit.go, protocol.go); committer.go is its state.
 //   - One phase is one update of the engine (one_phase.go).
 //   - Two phases lock all keys, a batch of a group at a time (batches.go, prewrite.go), draw
 //     commit_ts, and replace the primary's lock by its record (two_phase.go). The primary's lock

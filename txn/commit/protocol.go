@@ -70,28 +70,3 @@ func CheckProtocol(p Protocol, engine kv.Engine, source tso.Source) error {
 	}
 	return nil
 }
-
-// protocol decides how the commit reaches the store. It is asked once (txn: I15).
-func (c *committer) protocol() Protocol {
-	switch p := c.tx.Protocol; {
-	case p == OnePhase, p == Async && c.fewKeys():
-		return p
-	case p == Auto && c.drawer != nil && c.oneBatch() && c.oneGroup():
-		return OnePhase
-	}
-	return TwoPhase
-}
-
-// fewKeys reports whether the keys of the commit fit into the primary's lock, and whether what it
-// validates stays true until all locks are there: with one update that is the update itself, with
-// several it cannot be known.
-func (c *committer) fewKeys() bool {
-	if len(c.Muts) > asyncKeysMax {
-		return false
-	}
-	size := 0
-	for i := range c.Muts[1:] {
-		size += len(c.Muts[i+1].Key)
-	}
-	return size <= asyncBytesMax && (len(c.validate) == 0 || c.oneBatch() && c.oneGroup())
-}

@@ -32,17 +32,14 @@ type Streamed struct {
 //
 // A Stream belongs to its transaction's goroutine. End must be called.
 type Stream struct {
-	c       *committer
-	primary []mvcc.Mutation // it alone
+	streamState
+	c *committer
 	// from the lowest key streamed out, or about to be, to just above the highest
-	span       kv.Span
-	keys       streamedKeys
-	lockHolder *hints.LockHolder
-	sum        Streamed
-	failed     error // the first failure; it fails the transaction
-	begun      bool  // the primary was prewritten
-	doubt      bool  // some of the last writes may have been prewritten: Mutation.Held may be wrong
-	undone     bool  // it was rolled back, as far as it could be
+	span   kv.Span
+	sum    Streamed
+	failed error // the first failure; it fails the transaction
+	begun  bool  // the primary was prewritten
+	undone bool  // it was rolled back, as far as it could be
 
 	cancel context.CancelFunc
 	beats  sync.WaitGroup
@@ -50,8 +47,9 @@ type Stream struct {
 
 // NewStream returns the stream of a transaction that has nothing in the store yet.
 func (co *Coordinator) NewStream(tx Transaction) *Stream {
-	st := &Stream{c: co.committer(tx, Writes{}), keys: newStreamedKeys(co.o.StreamBytes)}
-	st.c.stream, st.c.prewriting = st, true
+	st := &Stream{c: co.committer(tx, Writes{})}
+	st.keys = newStreamedKeys(co.o.StreamBytes)
+	st.c.stream, st.c.prewriting = &st.streamState, true
 	return st
 }
 

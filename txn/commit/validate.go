@@ -8,16 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
-	"github.com/minidb/minidb/txn/tso"
 )
-
-// Validation is a span that others must not have changed since it was read.
-type Validation struct {
-	Span  kv.Span
-	Row   []byte // of a span that is a point
-	Since tso.Timestamp
-	read  bool // by a serializable transaction
-}
 
 // validatedRows appends the rows of the points, which an update that validates them must name.
 func (c *committer) validatedRows(rows [][]byte) [][]byte {
