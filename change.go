@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/observer"
@@ -65,84 +64,25 @@ func (m *Image) Get(column string, dest any) error {
 // at the last run.
 func (w *observation) change(o catalog.Observed, c *observer.Change) (out Change, same bool,
 	err error) {
-	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation),
-		At: int64(c.At)}
-	row, err := newRowImage(o.Table, c.Key, c.Value)
+	in, err := o.Change(c)
 	if err != nil {
 		return out, false, err
 	}
-	then, key, err := o.Former(c)
-	if err != nil {
-		return out, false, err
+	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation), At: int64(c.At),
+		Row: newImage(in.Row), Before: newImage(in.Before)}
+	for i, col := range in.KeyColumns {
+		out.Key = append(out.Key, goValue(col.Type, in.Key[i], &types.DefaultFormat))
 	}
-	old, err := newRowImage(then, key, c.Old)
-	if err != nil {
-		return out, false, err
-	}
-	out.Row, out.Before = row.image(), old.image()
-	if o.Observer.Backfill && c.Previous == 0 {
-		out.Before = nil
-	}
-	switch same = out.Before == nil && out.Row == nil; { // it came and went
-	case out.Before != nil && out.Row != nil:
-		same = !o.Observer.ChangedSince(then, old.whole(), o.Table, row.whole())
-	}
-	for _, some := range []*rowImage{row, old} {
-		if some.row != nil && out.Key == nil {
-			out.Key = some.key()
-		}
-	}
-	return out, same, nil
+	return out, in.Same, nil
 }
 
-// rowImage is a row, or with a nil row none, by a descriptor.
-type rowImage struct {
-	d    *table.Desc
-	dec  *table.RowDecoder
-	cols []physical.Column
-	row  []types.Datum
-}
-
-// newRowImage decodes a row; there is none with a nil value.
-func newRowImage(d *table.Desc, key, value []byte) (m *rowImage, err error) {
-	m = &rowImage{d: d}
-	if m.dec, err = table.NewRowDecoder(d); err != nil || value == nil {
-		return m, err
-	}
-	for _, i := range m.dec.Columns() {
-		m.cols = append(m.cols, physical.Column{Name: d.Columns[i].Name, Type: d.Columns[i].Type})
-	}
-	m.row, err = m.dec.Decode(key, value)
-	return m, err
-}
-
-func (m *rowImage) image() *Image {
-	if m.row == nil {
+func newImage(of *catalog.RowImage) *Image {
+	if of == nil {
 		return nil
 	}
-	return &Image{cols: m.cols, row: m.row}
-}
-
-// whole is the row with a datum for each column of the descriptor.
-func (m *rowImage) whole() []types.Datum {
-	row := make([]types.Datum, len(m.d.Columns))
-	for k, i := range m.dec.Columns() {
-		row[i] = m.row[k]
+	m := &Image{cols: make([]physical.Column, len(of.Columns)), row: of.Values}
+	for i := range of.Columns {
+		m.cols[i] = physical.Column{Name: of.Columns[i].Name, Type: of.Columns[i].Type}
 	}
-	return row
-}
-
-// key returns the values of the primary key.
-func (m *rowImage) key() []any {
-	pk := m.d.PrimaryKey()
-	if pk == nil {
-		return nil
-	}
-	row := m.whole()
-	key := make([]any, len(pk.Columns))
-	for i, c := range pk.Columns {
-		at := m.d.ColumnByID(c.ColumnID)
-		key[i] = goValue(m.d.Columns[at].Type, row[at], &types.DefaultFormat)
-	}
-	return key
+	return m
 }

@@ -173,6 +173,9 @@ func attempts(o Observer) int {
 
 // notified passes on what commits have notified.
 func (db *DB) notified(id uint32, keys [][]byte) {
+	if db.sql != nil { // else the DB is being opened
+		db.sql.Notified(id)
+	}
 	db.observers.Lock()
 	defer db.observers.Unlock()
 	if keys != nil {

@@ -187,7 +187,8 @@ func (x *settling) problem() error {
 	case x.pending != nil:
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
 			"observer \"%s\" has changes pending and does not run", x.o.Observer.Name).
-			WithHint("Run a program that calls Observe with it, or drop it.")
+			WithHint("Run a program that calls Observe with it, take its changes with " +
+				"minidb_take(), or drop it.")
 	case len(x.letters) > 0:
 		return x.dead(x.letters)
 	}

@@ -57,6 +57,13 @@ func (s *client) currentActivity() pgcatalog.Activity {
 	return s.activity.Activity
 }
 
+// waits shows in pg_stat_activity what the running statement waits for; "" ends it.
+func (s *client) waits(event string) {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	s.activity.Wait = event
+}
+
 // levels orders the severities of client_min_messages.
 var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, "debug1": 5,
 	"log":    6,

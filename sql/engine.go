@@ -74,6 +74,7 @@ type Engine struct {
 	defaults      defaults
 	statistics    *statistics.Registry
 	notifications *notify.Queue
+	takers        takers
 
 	mu struct {
 		sync.Mutex

@@ -58,6 +58,7 @@ func (s *transactor) releaseFailed() {
 		s.tx.tx.Unlock()
 	}
 	s.locks.ReleaseTo(0)
+	s.freed(s.tx.taken)
 }
 
 // lockWrites makes the transaction lock what it writes from now on, whatever its settings. Foreign

@@ -63,7 +63,11 @@ func (p *planSource) mark() {
 // (docs/adr/0009).
 func (p *planSource) runAgain(ctx context.Context, err error) error {
 	var stale *txn.StaleError
+	var none *nothingTaken
 	r := &p.rerun
+	if errors.As(err, &none) {
+		return p.takeAgain(ctx, none)
+	}
 	if !p.mayRerun || r.rowsReturned || !errors.As(err, &stale) {
 		return err
 	}

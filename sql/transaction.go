@@ -111,6 +111,11 @@ func (s *transactor) commit(ctx context.Context) error {
 		s.abort(ctx)
 		return err
 	}
+	taken, err := s.acknowledged(ctx)
+	if err != nil {
+		s.abort(ctx)
+		return err
+	}
 	defer sending.Close() // runs after the locks are released: it waits for others
 	s.retries = 0
 	s.closePortals(false)
@@ -118,6 +123,9 @@ func (s *transactor) commit(ctx context.Context) error {
 	tx, view, rebase := s.tx.tx, s.tx.view, s.tx.perStatement()
 	changes, found, altered := s.tx.changes, s.tx.analyzed, s.tx.altersDatabase
 	s.tx = transaction{}
+	if taken != nil {
+		defer s.endTaking(ctx, taken) // after the locks are released, too
+	}
 	defer s.locks.ReleaseTo(0)
 	if tx == nil {
 		s.settings.Commit()
@@ -127,6 +135,7 @@ func (s *transactor) commit(ctx context.Context) error {
 	s.progress.phase.Store(phaseCommitting)
 	err = view.Commit(ctx, rebase, func() error { return tx.Commit(ctx) })
 	endSending(sending, tx.CommitTS(), err)
+	taken.end(err)
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
 	}
@@ -157,7 +166,7 @@ func (s *transactor) abort(ctx context.Context) {
 	s.closePortals(false)
 	s.dropHeld()
 	s.references.End()
-	tx := s.tx.tx
+	tx, taken := s.tx.tx, s.tx.taken
 	s.tx = transaction{}
 	s.settings.Rollback()
 	if tx != nil {
@@ -168,6 +177,7 @@ func (s *transactor) abort(ctx context.Context) {
 		}
 	}
 	s.locks.ReleaseTo(0)
+	s.freed(taken)
 }
 
 // fail is called after an error: a block then waits for its ROLLBACK, an implicit transaction is

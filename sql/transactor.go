@@ -49,6 +49,8 @@ type transaction struct {
 	changes     []statistics.Change // for the counters, once it is committed
 	analyzed    []analyzed          // statistics that it stored
 	notices     notify.Pending      // LISTEN, UNLISTEN and NOTIFY
+	taken       map[uint32]*takenRows
+	takes       takeWait
 	// altersDatabase: ALTER DATABASE changed what sessions begin with.
 	altersDatabase bool
 	// of locked sequences, whose present definition the snapshot does not show
@@ -89,6 +91,7 @@ type transactor struct {
 // The isolation levels. READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
 const (
 	serializable    = "serializable"
+	repeatableRead  = "repeatable read"
 	readCommitted   = "read committed"
 	readUncommitted = "read uncommitted"
 )

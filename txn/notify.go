@@ -29,6 +29,16 @@ func (t *Txn) RunFor(from tso.Timestamp, generation uint32) {
 	t.origin = origin{ts: from, generation: generation + 1}
 }
 
+// AlsoRunFor is RunFor of a further change in the same run: the lowest origin and the lowest
+// generation count.
+func (t *Txn) AlsoRunFor(from tso.Timestamp, generation uint32) {
+	if t.origin.ts != 0 {
+		from = min(from, t.origin.ts)
+		generation = min(generation, t.origin.generation-1)
+	}
+	t.RunFor(from, generation)
+}
+
 // WakeObserver makes the commit wake the workers of an observer, for something in the store that
 // they are to look for.
 func (t *Txn) WakeObserver(observer uint32) { t.woken = append(t.woken, observer) }

@@ -24,6 +24,15 @@ func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
 	return t.get(ctx, key, w, own, true)
 }
 
+// Wrote reports whether the transaction has written the key, also since Freeze.
+func (t *Txn) Wrote(ctx context.Context, key []byte) (bool, error) {
+	if w, own := t.buf.Get(key); own || t.stream == nil {
+		return own && w.Kind != buffer.Undone, nil
+	}
+	w, err := t.streamed(ctx, key)
+	return err == nil && (w.Kind == buffer.Put || w.Kind == buffer.Delete), err
+}
+
 // Peek is Get of a key that the transaction is about to insert. If the key is absent, and so
 // written, the insert itself conflicts with other writers. So no serial order depends on this read,
 // unless a savepoint may take the insert back.

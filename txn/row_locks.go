@@ -43,6 +43,26 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode,
 	return t.lockKey(ctx, key, mode, noWait, false)
 }
 
+// TryLock takes the row lock of a key, if no other transaction has it, and calls keep with what
+// others wrote to the key after the read timestamp. Unless keep returns true, the lock is given
+// back. kept reports whether the transaction has it.
+func (t *Txn) TryLock(ctx context.Context, key []byte, mode rowlock.Mode,
+	keep func(mvcc.Version) (bool, error)) (kept bool, err error) {
+	memory, store := t.waiter.MakeOwner().Mark(), t.shared.Mark()
+	v, err := t.LockKey(ctx, key, mode, true)
+	if errors.Is(err, rowlock.ErrNotAvailable) {
+		return false, nil
+	}
+	if err == nil {
+		kept, err = keep(v)
+	}
+	if err != nil || !kept {
+		t.shared.ReleaseTo(store, nil)
+		t.waiter.MakeOwner().ReleaseTo(memory)
+	}
+	return kept && err == nil, err
+}
+
 // lockKey is LockKey. With current, a version that makes the lock worthless may be an error at
 // once.
 func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait,

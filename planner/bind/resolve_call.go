@@ -105,11 +105,16 @@ func explicitIfCast(fn *expr.Func, arg expr.Expr) coercion {
 }
 
 func (b *binder) newCall(fn *expr.Func, args []expr.Expr, t *types.Type, pos int) expr.Expr {
+	b.noteEffects(fn)
+	return &expr.Call{T: t, Func: fn, Args: args, Pos: pos}
+}
+
+// noteEffects notes what a call of a function means for its statement.
+func (b *binder) noteEffects(fn *expr.Func) {
 	if writing[fn.Name] {
 		b.meta.Writes = true
 	}
 	b.meta.Lasting = b.meta.Lasting || lasting[fn.Name]
-	return &expr.Call{T: t, Func: fn, Args: args, Pos: pos}
 }
 
 // call resolves a function over bound arguments.
@@ -184,7 +189,8 @@ func distinctFunc(eq *expr.Func) *expr.Func {
 }
 
 // writing are the functions that change something: a plan that calls one is not read-only.
-var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false}
+var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false,
+	"minidb_take": true}
 
 // lasting are the functions whose effect remains when the transaction is rolled back. That of
 // nextval remains too, but is only a gap in a sequence.

@@ -34,6 +34,7 @@ func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) *setCall {
 	if isSetReturning(call.Name) {
 		fn, args, t := b.resolveCall(sc, call)
 		if fn.Set != nil {
+			b.noteEffects(fn)
 			return &setCall{fn: fn, args: args, t: t}
 		}
 	}
@@ -45,6 +46,7 @@ func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) *setCall {
 // setReturning takes a set-returning call out of a select list.
 func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr,
 	t *types.Type) expr.Expr {
+	b.noteEffects(fn)
 	sel := sc.sel
 	sel.allowsSets(call)
 	if len(fn.Columns) > 1 {

@@ -8,8 +8,8 @@ func functionTable() []def {
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
 		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(),
-		observerFunctions(), deadLetterFunctions(), backendFunctions(), notifyFunctions(),
-		catalogFunctions, catalogSets,
+		observerFunctions(), deadLetterFunctions(), takeFunctions(), backendFunctions(),
+		notifyFunctions(), catalogFunctions, catalogSets,
 	)
 }
 

@@ -153,6 +153,31 @@ type DeadLetters interface {
 	SettleDeadLetters(name string, key *string, drop bool) (int64, error)
 }
 
+// Takes is what a Session may offer beside: changes of observers, for the running transaction to
+// deal with.
+type Takes interface {
+	// Take passes up to n pending changes of the observer of a name to visit, and makes the
+	// transaction's commit acknowledge them. If wait is not nil it waits so long for the first;
+	// 42704 when there is no such observer.
+	Take(observer string, n int64, wait *time.Duration, visit func(c *TakenChange) error) error
+}
+
+// TakenChange is a change of a row of an observed table.
+type TakenChange struct {
+	Key *NamedValues // nil of a table without a primary key
+	// Row is the row as it is, Before as it was at the last run; nil: there is, or was, none.
+	Row, Before *NamedValues
+	// Origin is the lowest commit timestamp of the changes from outside that led here, Generation
+	// the number of observers' runs in between.
+	Origin, Generation int64
+}
+
+// NamedValues are values with the names and types of their columns.
+type NamedValues struct {
+	Columns []SetColumn
+	Values  []types.Datum
+}
+
 // AdvisoryKey is one bigint, or with Pair two integers: two separate spaces of keys.
 type AdvisoryKey struct {
 	Hi, Lo uint32

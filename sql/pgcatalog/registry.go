@@ -68,6 +68,7 @@ type Activity struct {
 	DatabaseID                          uint32
 	// "active", "idle", "idle in transaction", "idle in transaction (aborted)"
 	State                                         string
+	Wait                                          string // what its statement waits for, of IPC
 	Query                                         string
 	Started, TxnStarted, QueryStart, StateChanged time.Time
 	// Oldest is start_ts of the oldest transaction that the session runs in the store: no version

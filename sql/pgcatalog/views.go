@@ -42,6 +42,8 @@ func activityRows(r *reader, emit emitter) {
 			waitType = "Lock"
 		case len(r.env.SafeSnapshotBlockers(a.PID)) > 0:
 			waitType, event = "IPC", "SafeSnapshot"
+		case a.Wait != "":
+			waitType, event = "IPC", a.Wait
 		case strings.HasPrefix(a.State, "idle"):
 			waitType, event = "Client", "ClientRead"
 		}

@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -35,13 +36,14 @@ func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte,
 	if err != nil || len(from) == 0 {
 		return nil, true, err
 	}
+	from = bytes.Clone(from) // the next call on t ends it
 	if moved, err := occupied(ctx, t, o.stateSpan(stateWalk)); err != nil || moved {
 		return nil, true, err
 	}
 	if !o.Rows.Contains(from) { // the rows have another place than they had for the caller
 		return nil, false, nil
 	}
-	span := kv.Span{Start: append([]byte{}, from...), End: o.Rows.End}
+	span := kv.Span{Start: from, End: o.Rows.End}
 	keys, next, err := o.unseen(ctx, t, span)
 	if err != nil {
 		return nil, false, err

@@ -8,6 +8,10 @@
 // is pending, calls the observer's function, and commits what that wrote together with an
 // acknowledgement.
 //
+// Another transaction may be a run too, of as many rows as it likes: [Target.Take] takes the row
+// lock of the acknowledgement, by which others pass over the row, and [Target.CleanTaken] follows
+// the commit. minidb_take is made of it.
+//
 // It owns the acknowledgements, the dead letters, the queue of a process, and the backfill of an
 // observer that is to see the rows that were there before it. What a function is, and how it reads
 // and writes, is for its caller. It knows rows as keys and values.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -49,7 +50,8 @@ const (
 	Nothing Found = iota
 	// Pending: the observer is to run.
 	Pending
-	// Later: another transaction has a lock on the row, or has changed it after the snapshot.
+	// Later: another transaction has a lock on the row, has changed it after the snapshot, or has
+	// taken it.
 	Later
 )
 
@@ -75,10 +77,18 @@ type Change struct {
 }
 
 // Look finds out in the transaction of a run, which has snapshot isolation, whether the observer is
-// to run on a row.
+// to run on a row. Requires: the transaction has not written the row itself.
 func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
 	err error) {
-	c = Change{Key: key, At: t.StartTS()}
+	c = Change{Key: key, At: t.ReadTS()}
+	// A transaction that has taken the row would keep this one waiting at its commit. What another
+	// process has locked is settled there.
+	if t.LocksBind() {
+		taken, err := t.Contested(ctx, o.stateKey(stateAck, key), rowlock.Update)
+		if err != nil || taken {
+			return c, Later, err
+		}
+	}
 	// The row first: then all commits that the snapshot shows have left their notifications.
 	value, err := t.Get(ctx, key)
 	if err != nil || !o.has(key) {

@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/observer"
+)
+
+// RowChange is what a run of an observer sees of a row.
+type RowChange struct {
+	// Row is the row as it is, Before as it was at the last run; nil: there is, or was, none.
+	Row, Before *RowImage
+	// Key is the primary key, nil of a table without one.
+	KeyColumns []table.Column
+	Key        []types.Datum
+	// Same: the observed columns are as they were at the last run, or the row came and went.
+	Same bool
+}
+
+// Change decodes a change. The result shares nothing with it.
+func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
+	if out.Row, err = newRowImage(o.Table, c.Key, c.Value); err != nil {
+		return out, err
+	}
+	then, key, err := o.Former(c)
+	if err != nil {
+		return out, err
+	}
+	old, err := newRowImage(then, key, c.Old)
+	if err != nil {
+		return out, err
+	}
+	if !o.Observer.Backfill || c.Previous != 0 {
+		out.Before = old
+	}
+	switch out.Same = out.Before == nil && out.Row == nil; { // it came and went
+	case out.Before != nil && out.Row != nil:
+		out.Same = !o.Observer.ChangedSince(then, out.Before.whole(), o.Table, out.Row.whole())
+	}
+	for _, some := range []*RowImage{out.Row, old} {
+		if some != nil && out.Key == nil {
+			out.KeyColumns, out.Key = some.key()
+		}
+	}
+	return out, nil
+}
+
+// RowImage is a row by the descriptor that it was written by.
+type RowImage struct {
+	// Columns are the visible columns, in the order of the table.
+	Columns []table.Column
+	Values  []types.Datum // one for each of Columns
+
+	desc     *table.Desc
+	ordinals []int
+}
+
+// newRowImage decodes a row; nil for none, with a nil value.
+func newRowImage(d *table.Desc, key, value []byte) (*RowImage, error) {
+	if value == nil {
+		return nil, nil
+	}
+	dec, err := table.NewRowDecoder(d)
+	if err != nil {
+		return nil, err
+	}
+	m := &RowImage{desc: d, ordinals: dec.Columns()}
+	for _, at := range m.ordinals {
+		m.Columns = append(m.Columns, d.Columns[at])
+	}
+	m.Values, err = dec.Decode(key, value)
+	return m, err
+}
+
+// whole returns the row with a datum for each column of the descriptor.
+func (m *RowImage) whole() []types.Datum {
+	row := make([]types.Datum, len(m.desc.Columns))
+	for k, at := range m.ordinals {
+		row[at] = m.Values[k]
+	}
+	return row
+}
+
+// key returns the primary key; nil without one.
+func (m *RowImage) key() (cols []table.Column, values []types.Datum) {
+	pk := m.desc.PrimaryKey()
+	if pk == nil {
+		return nil, nil
+	}
+	row := m.whole()
+	for _, c := range pk.Columns {
+		at := m.desc.ColumnByID(c.ColumnID)
+		cols, values = append(cols, m.desc.Columns[at]), append(values, row[at])
+	}
+	return cols, values
+}

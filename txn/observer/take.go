@@ -1,0 +1,67 @@
+package observer
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// A transaction that is not a Pool's may run on changes too: it takes rows, and acknowledges their
+// changes. What it does until its commit is its run. The row lock of an acknowledgement ends with
+// the transaction, or with the lease of a process that died.
+
+// Take is Look that takes the row lock of the row's acknowledgement for t, without waiting, and
+// keeps it if the change is pending. It finds Later where another transaction has that lock, or has
+// acknowledged the change since t's snapshot. t reads nothing of what it leaves to others.
+func (o *Target) Take(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
+	err error) {
+	found = Later
+	_, err = t.TryLock(ctx, o.stateKey(stateAck, key), rowlock.Update,
+		func(v mvcc.Version) (bool, error) {
+			if v.CommitTS != 0 {
+				return false, nil
+			}
+			c, found, err = o.Look(ctx, t, key)
+			return found == Pending, err
+		})
+	return c, found, err
+}
+
+// Acknowledged reports whether t has acknowledged a change itself, and not taken that back to a
+// savepoint.
+func (o *Target) Acknowledged(ctx context.Context, t *txn.Txn, c *Change) (bool, error) {
+	value, err := t.GetCurrent(ctx, o.stateKey(stateAck, c.Key))
+	if err != nil || value == nil {
+		return false, err
+	}
+	at, err := timestamp(value)
+	return at == c.At, err
+}
+
+// CleanTaken is Clean of changes that one transaction has acknowledged, after its commit.
+func (o *Target) CleanTaken(ctx context.Context, s *txn.Store, taken []Change) error {
+	keys := make([][]byte, len(taken))
+	for i := range taken {
+		keys[i] = taken[i].Key
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	if err := s.AcknowledgeAll(ctx, keys, o.ID, taken[0].At); err != nil {
+		return err
+	}
+	for i := range taken {
+		if !taken[i].Gone() {
+			continue
+		}
+		if err := o.forget(ctx, s, &taken[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Gone reports whether the row is gone.
+func (c *Change) Gone() bool { return c.Value == nil }
