@@ -79,7 +79,7 @@ func (s *Session) AdvanceView(ctx context.Context, d *table.Desc,
 
 // ViewProgram is viewProgram.
 func (s *Session) ViewProgram(ctx context.Context, d *table.Desc) (*incremental.Program, error) {
-	return s.viewProgram(ctx, d)
+	return s.viewProgram(ctx, d, nil)
 }
 
 // AnalyzeView analyses the query of a view.

@@ -10,7 +10,10 @@ import (
 	"github.com/minidb/minidb/planner/incremental"
 	"github.com/minidb/minidb/sql/advance"
 	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
 )
 
 // viewError is the error of an advance whose view's query fails: it cannot be computed for the rows
@@ -46,13 +49,14 @@ func asViewError(err error) error {
 // but never together. So a *viewError does not prove that the query fails: rebuildView does.
 func (s *planRunner) advanceView(ctx context.Context, view *table.Desc,
 	in map[table.ID]*exec.Delta, before exec.Before) (*exec.Delta, error) {
-	p, err := s.viewProgram(ctx, view)
+	p, err := s.viewProgram(ctx, view, before.Tables)
 	if err != nil {
 		return nil, err
 	}
 	sp := s.tx.tx.Savepoint()
 	out, err := s.applyDeltas(ctx, p, view, in, before)
 	if err == nil {
+		s.noteDelta(view, out)
 		return out, nil
 	}
 	s.tx.tx.UndoTo(sp)
@@ -71,14 +75,34 @@ func (s *planRunner) applyDeltas(ctx context.Context, p *incremental.Program, vi
 	return advance.Advance(ctx, env, p, view)
 }
 
+// noteDelta counts what an advance has changed of a view, as the changes of statements are counted.
+func (s *planRunner) noteDelta(view *table.Desc, d *exec.Delta) {
+	ch := statistics.Change{Table: view.ID}
+	for _, w := range d.Weights {
+		if w > 0 {
+			ch.Inserted += w
+		} else {
+			ch.Deleted -= w
+		}
+	}
+	if !d.Empty() {
+		s.addChange(ch)
+	}
+}
+
 // rebuildView computes an incremental view from what the session's transaction sees. Its relation
 // and its states must be empty. The error is *viewError if the query fails.
 func (s *planRunner) rebuildView(ctx context.Context, view *table.Desc) error {
-	p, err := s.viewProgram(ctx, view)
+	p, err := s.viewProgram(ctx, view, nil)
 	if err != nil {
 		return err
 	}
-	return asViewError(advance.Fill(ctx, s.execEnv(ctx, false), p, view))
+	rows, err := advance.Fill(ctx, s.execEnv(ctx, false), p, view)
+	if err != nil {
+		return asViewError(err)
+	}
+	s.addChange(statistics.Change{Table: view.ID, Inserted: rows})
+	return nil
 }
 
 // findRowMost bounds the changed rows that are tried one by one.
@@ -126,17 +150,21 @@ type cachedProgram struct {
 	program *incremental.Program
 }
 
-// viewProgram returns the program of an incremental view. Commit fails when the view is changed
-// meanwhile. The relations that it reads may change: the program reads them as the snapshot has
-// them.
-func (s *planRunner) viewProgram(ctx context.Context,
-	view *table.Desc) (*incremental.Program, error) {
+// viewProgram returns the program of an incremental view, for deltas since the snapshot of past;
+// nil when there are none. Commit fails when the view is changed meanwhile. The relations that it
+// reads may change: the program reads them as the snapshot has them.
+func (s *planRunner) viewProgram(ctx context.Context, view *table.Desc,
+	past *txn.Txn) (*incremental.Program, error) {
 	s.tx.tx.Validate(table.PointSpan(table.WritersKey(view.ID)))
 	version, own, err := s.tx.view.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
+	was, err := s.schemaOf(ctx, past, version)
+	if err != nil {
+		return nil, err
+	}
+	own = own || was != nil || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
 	key := programKey{view: view.ID, settings: s.settings.Derived().PlanKey}
 	epoch := s.engine.statistics.Epoch()
 	if c, ok := s.engine.programs.Get(key); ok && !own && c.version == version {
@@ -148,16 +176,32 @@ func (s *planRunner) viewProgram(ctx context.Context,
 			return c.program, nil
 		}
 	}
-	p, err := s.newViewProgram(ctx, view)
+	p, err := s.newViewProgram(ctx, view, was)
 	if err == nil && !own {
 		s.engine.programs.Put(key, cachedProgram{version: version, epoch: epoch, program: p})
 	}
 	return p, err
 }
 
-func (s *planRunner) newViewProgram(ctx context.Context,
-	view *table.Desc) (*incremental.Program, error) {
-	if view.View == nil || view.View.Incremental == nil {
+// schemaOf returns the catalog as a transaction of the past sees it; nil when the schema is still
+// the same.
+func (s *planRunner) schemaOf(ctx context.Context, past *txn.Txn, version uint64) (*catalog.View,
+	error) {
+	if past == nil {
+		return nil, nil
+	}
+	v := s.engine.catalog.View(past)
+	if was, _, err := v.Version(ctx); err != nil || was == version {
+		return nil, err
+	}
+	return v, nil
+}
+
+// newViewProgram plans the program of a view. was is the schema before the deltas, if that has
+// changed.
+func (s *planRunner) newViewProgram(ctx context.Context, view *table.Desc,
+	was *catalog.View) (*incremental.Program, error) {
+	if !view.Incremental() {
 		return nil, fmt.Errorf("relation %q is no incremental view", view.Name)
 	}
 	ctx, work := memory.With(ctx, s.memory)
@@ -171,5 +215,14 @@ func (s *planRunner) newViewProgram(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	return v.Compile(ctx, env, view)
+	if was == nil {
+		return v.Compile(ctx, env, view, nil)
+	}
+	past := map[table.ID]*table.Desc{}
+	for _, u := range v.Uses() {
+		if past[u.Table.ID], err = was.RelationByID(ctx, u.Table.ID); err != nil {
+			return nil, err
+		}
+	}
+	return v.Compile(ctx, env, view, func(id table.ID) *table.Desc { return past[id] })
 }

@@ -323,7 +323,8 @@ func TestAUniqueIndexOfAView(t *testing.T) {
 	mustQuery(t, f.s, "INSERT INTO a (id, g, x) VALUES (1, 1, 10), (2, 2, 20)")
 	f.create("v", "SELECT g, sum(x) AS total FROM a GROUP BY g")
 	mustQuery(t, f.s, "CREATE UNIQUE INDEX v_g ON v (g); CREATE INDEX v_total ON v (total)")
-	mustQuery(t, f.s, "UPDATE a SET x = x + 1, g = 3 - g; INSERT INTO a (id, g, x) VALUES (3, 1, 1)")
+	mustQuery(t, f.s, "UPDATE a SET x = x + 1, g = 3 - g; "+
+		"INSERT INTO a (id, g, x) VALUES (3, 1, 1)")
 	f.advance()
 	f.check(true)
 	require.Equal(t, f.sorted("SELECT total FROM v WHERE g = 1"), "22")
@@ -344,8 +345,8 @@ func TestEqualGroupsThatDiffer(t *testing.T) {
 		f.create("d", "SELECT DISTINCT n, f * 0 AS z FROM a")
 		for range 40 {
 			for range 1 + rnd.IntN(6) {
-				mustQuery(t, f.s, fmt.Sprintf("DELETE FROM a WHERE id = %d; INSERT INTO a (id, n, f) "+
-					"VALUES (%[1]d, %s, %d)", rnd.IntN(8),
+				mustQuery(t, f.s, fmt.Sprintf("DELETE FROM a WHERE id = %d; "+
+					"INSERT INTO a (id, n, f) VALUES (%[1]d, %s, %d)", rnd.IntN(8),
 					[]string{"1", "1.0", "1.00", "2", "NULL", "'NaN'"}[rnd.IntN(6)], rnd.IntN(3)-1))
 			}
 			f.advance()
@@ -376,4 +377,22 @@ func TestManyRowsAtOnce(t *testing.T) {
 		"DELETE FROM a WHERE id % 3 = 0")
 	f.advance()
 	f.check(true)
+}
+
+// TestAnIndexFromMeanwhile: an index that is made between two advances has no entries for a reader
+// of the time before.
+func TestAnIndexFromMeanwhile(t *testing.T) {
+	f := newDeltaFixture(t)
+	mustQuery(t, f.s, "CREATE TABLE p (k int, v int); CREATE TABLE q (k int, w int); "+
+		"INSERT INTO p VALUES (1, 10), (2, 20); INSERT INTO q VALUES (1, 1)")
+	f.tables = append(f.tables, "p", "q")
+	f.create("v", "SELECT p.k, v, w FROM p JOIN q ON q.k = p.k")
+	f.create("o", "SELECT p.k, v, w FROM p LEFT JOIN q ON q.k = p.k")
+	mustQuery(t, f.s, "CREATE INDEX p_k ON p (k); CREATE UNIQUE INDEX q_k ON q (k)")
+	mustQuery(t, f.s, "INSERT INTO q VALUES (2, 2); DELETE FROM q WHERE k = 1")
+	f.advance()
+	f.check(false)
+	mustQuery(t, f.s, "REINDEX INDEX p_k; INSERT INTO q VALUES (1, 3)")
+	f.advance()
+	f.check(false)
 }

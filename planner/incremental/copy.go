@@ -1,6 +1,8 @@
 package incremental
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table"
@@ -16,6 +18,8 @@ type copier struct {
 	before bool
 	// states are the descriptors of state relations that take the places of the templates.
 	states map[*table.Desc]*table.Desc
+	// past returns a table as it was before; nil: it was as it is.
+	past func(table.ID) *table.Desc
 }
 
 func newCopier(meta *logical.Meta) *copier {
@@ -63,6 +67,9 @@ func (c *copier) scan(n *logical.Scan) *logical.Scan {
 	d := n.Desc
 	if s := c.states[d]; s != nil {
 		d = s
+	}
+	if c.before && c.past != nil && d.Kind == table.KindTable {
+		d = withoutNewIndexes(d, c.past(d.ID))
 	}
 	s := newScan(c.meta, d, n.Alias)
 	s.Before = c.before
@@ -152,5 +159,19 @@ func (c *copier) exprs(es []expr.Expr) []expr.Expr {
 	for i, e := range es {
 		out[i] = c.expr(e)
 	}
+	return out
+}
+
+// withoutNewIndexes returns a table without the indexes that it did not have before: their entries
+// were written later, so that a reader of the past finds none.
+func withoutNewIndexes(d, past *table.Desc) *table.Desc {
+	out := d.Clone()
+	out.Indexes = slices.DeleteFunc(out.Indexes, func(ix table.Index) bool {
+		if past == nil {
+			return ix.ID != table.RowIndexID
+		}
+		old := past.Index(ix.ID)
+		return ix.ID != table.RowIndexID && (old == nil || old.Storage() != ix.Storage())
+	})
 	return out
 }

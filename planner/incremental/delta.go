@@ -12,6 +12,7 @@ import (
 type differ struct {
 	meta   *logical.Meta
 	states map[*table.Desc]*table.Desc
+	past   func(table.ID) *table.Desc
 }
 
 // delta is a part of D(Q) for a tree Q: rows with weights.
@@ -26,7 +27,7 @@ type delta struct {
 // copy copies a tree, which then reads its relations as they were before, or as they are after.
 func (d *differ) copy(n logical.Node, before bool) (logical.Node, *copier) {
 	c := newCopier(d.meta)
-	c.before, c.states = before, d.states
+	c.before, c.states, c.past = before, d.states, d.past
 	return c.node(n), c
 }
 

@@ -118,8 +118,10 @@ type compiler struct {
 }
 
 // Compile plans the program of a view with a descriptor as Describe has completed it. The view is
-// used up: it can be compiled once.
-func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc) (*Program, error) {
+// used up: it can be compiled once. past returns a table as it was before the deltas, nil where it
+// was not there; a nil function means that all tables were as they are.
+func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc,
+	past func(table.ID) *table.Desc) (*Program, error) {
 	states, templates := d.States(), v.templates()
 	if len(states) != len(templates) {
 		return nil, sqlerr.New(sqlerr.InternalError,
@@ -127,7 +129,7 @@ func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc) (*Progr
 			len(templates))
 	}
 	c := &compiler{ctx: ctx, env: env, view: v,
-		differ: &differ{meta: v.meta, states: map[*table.Desc]*table.Desc{}}}
+		differ: &differ{meta: v.meta, past: past, states: map[*table.Desc]*table.Desc{}}}
 	for i, template := range templates {
 		c.states[template] = states[i]
 	}

@@ -17,6 +17,7 @@ import (
 func Advance(ctx context.Context, env *exec.Env, p *incremental.Program,
 	view *table.Desc) (*exec.Delta, error) {
 	r := newRunner(env)
+	defer r.held.Release()
 	for _, st := range p.Stages {
 		g := newGroups(r, st)
 		if err := r.terms(ctx, st.Terms, g.add); err != nil {
@@ -39,29 +40,33 @@ func Advance(ctx context.Context, env *exec.Env, p *incremental.Program,
 // whole.
 const flushRows = 4096
 
-// Fill computes a view as a whole. Its relation and its states must be empty.
-func Fill(ctx context.Context, env *exec.Env, p *incremental.Program, view *table.Desc) error {
+// Fill computes a view as a whole, and returns the number of its rows. Its relation and its states
+// must be empty.
+func Fill(ctx context.Context, env *exec.Env, p *incremental.Program, view *table.Desc) (rows int64,
+	err error) {
 	r := newRunner(env)
+	defer r.held.Release()
 	for _, st := range p.Stages {
 		if err := fillStage(ctx, r, st); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	m := newMultiset(r, view)
-	err := r.run(ctx, p.All, func(row []types.Datum, weight int64) error {
+	err = r.run(ctx, p.All, func(row []types.Datum, weight int64) error {
 		if len(m.order) >= flushRows {
 			if _, err := m.write(ctx); err != nil {
 				return err
 			}
+			r.held.Release()
 			m = newMultiset(r, view)
 		}
+		rows += weight
 		return m.add(row, weight)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = m.write(ctx)
 	}
-	_, err = m.write(ctx)
-	return err
+	return rows, err
 }
 
 // fillStage computes the groups of a stage. Those that have to be read again when they change are
@@ -74,6 +79,7 @@ func fillStage(ctx context.Context, r *runner, st *incremental.Stage) error {
 			if _, err := g.apply(ctx); err != nil {
 				return err
 			}
+			r.held.Release()
 			g = newGroups(r, st)
 			g.whole = true
 		}
@@ -88,11 +94,15 @@ func fillStage(ctx context.Context, r *runner, st *incremental.Stage) error {
 		}
 	}
 	_, err = g.apply(ctx)
+	r.held.Release()
 	return err
 }
 
 // runner runs the plans of one advance.
-type runner struct{ env *exec.Env }
+type runner struct {
+	env  *exec.Env
+	held *exec.Held // what is kept of their rows
+}
 
 func newRunner(env *exec.Env) *runner {
 	e := *env
@@ -100,7 +110,7 @@ func newRunner(env *exec.Env) *runner {
 	if e.Deltas == nil {
 		e.Deltas = map[table.ID]*exec.Delta{}
 	}
-	return &runner{env: &e}
+	return &runner{env: &e, held: env.NewHeld()}
 }
 
 // terms calls fn with the rows of the terms that may have any.

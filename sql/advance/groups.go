@@ -51,10 +51,12 @@ func newGroups(r *runner, st *incremental.Stage) *groups {
 	return g
 }
 
-// groupBytes is about the memory of a group beside its keys, and partBytes that of an aggregate.
+// groupBytes is about the memory of a group beside its keys, partBytes that of an aggregate, and
+// valueBytes that of a value of min and max beside the value.
 const (
 	groupBytes = 200
 	partBytes  = 200
+	valueBytes = 120
 )
 
 // group returns the group with the keys.
@@ -69,6 +71,10 @@ func (g *groups) group(keys []types.Datum) (*group, error) {
 	}
 	if found := g.byKey[string(g.key)]; found != nil {
 		return found, nil
+	}
+	size := groupBytes + partBytes*int64(len(g.stage.Aggs)) + types.RowSize(keys)
+	if err := g.held.Grow(size); err != nil {
+		return nil, err
 	}
 	added := &group{keys: keys, parts: make([]part, len(g.stage.Aggs))}
 	g.byKey[string(g.key)] = added
@@ -89,14 +95,21 @@ func (g *groups) add(row []types.Datum, weight int64) error {
 		switch {
 		case a.Kind == incremental.Reread:
 			if g.whole {
+				had := len(p.seen)
 				err = p.accumulate(g.env.Runtime, a, row)
+				if len(p.seen) > had && err == nil {
+					err = g.held.Grow(valueBytes + row[a.Arg].ExtraSize())
+				}
 			}
 		case a.Arg < 0:
 			p.n += weight
 		case !row[a.Arg].Null:
-			held := len(p.values)
+			had := len(p.values)
 			err = p.add(a, row[a.Arg], weight)
-			g.distinct += len(p.values) - held
+			if n := len(p.values) - had; n > 0 && err == nil {
+				g.distinct += n
+				err = g.held.Grow(valueBytes + row[a.Arg].ExtraSize())
+			}
 		}
 		if err != nil {
 			return err
@@ -339,7 +352,7 @@ func (g *groups) reread(ctx context.Context, again []*group, out *exec.Delta) er
 		if len(keys[i].Rows) == 0 {
 			continue
 		}
-		r := &runner{env: &exec.Env{}}
+		r := &runner{env: &exec.Env{}, held: g.held}
 		*r.env = *g.env
 		r.env.Deltas = map[table.ID]*exec.Delta{g.stage.State.ID: &keys[i]}
 		if err := r.run(ctx, plan.Plan, fresh.add); err != nil {

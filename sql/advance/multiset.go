@@ -34,6 +34,9 @@ type weighted struct {
 	weight int64
 }
 
+// weightedBytes is about what a row takes beside its values.
+const weightedBytes = 120
+
 func newMultiset(r *runner, view *table.Desc) *multiset {
 	return &multiset{runner: r, view: view, writer: table.NewWriter(view, r.env.RowIDs),
 		visible: view.VisibleColumns(), byHash: map[imageHash]int{},
@@ -52,6 +55,9 @@ func (m *multiset) add(row []types.Datum, weight int64) error {
 	i, there := m.byHash[hash]
 	if !there {
 		i = len(m.order)
+		if err := m.held.Grow(weightedBytes + types.RowSize(row)); err != nil {
+			return err
+		}
 		m.byHash[hash] = i
 		m.order = append(m.order, weighted{row: row, hash: hash})
 	}

@@ -37,3 +37,18 @@ func (b *budget) close() { b.shrink(b.used) }
 func (b *budget) Grow(n int64) error { return b.grow(n) }
 
 func (b *budget) Shrink(n int64) { b.shrink(n) }
+
+// Held counts what the caller of a plan keeps of its rows, against the same bounds as what the
+// operators hold.
+type Held struct{ budget budget }
+
+// NewHeld returns a count for a statement that runs in e.
+func (e *Env) NewHeld() *Held {
+	return &Held{budget: budget{limit: e.MemoryLimit, account: e.Memory}}
+}
+
+// Grow counts n bytes. They count even when it returns an error.
+func (h *Held) Grow(n int64) error { return h.budget.grow(n) }
+
+// Release gives all of them back.
+func (h *Held) Release() { h.budget.close() }
