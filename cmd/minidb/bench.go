@@ -15,8 +15,15 @@ func runBench(ctx context.Context, c *command, args []string) error {
 	round := fs.Duration("round", 500*time.Millisecond, "length of one side's turn")
 	rounds := fs.Int("rounds", 11, "turns of each side")
 	only := fs.String("only", "", "only measurements whose name contains this")
-	if err := c.parseFlags(fs, args); err != nil {
+	if err := c.parse(fs, args); err != nil {
 		return err
+	}
+	measure := bench.Run
+	switch {
+	case fs.NArg() == 1 && fs.Arg(0) == "observers":
+		measure = bench.Observers
+	case fs.NArg() > 0:
+		return usageError("unexpected argument " + fs.Arg(0))
 	}
 	if *rounds < 1 || *round <= 0 {
 		return usageError("--round and --rounds must be positive")
@@ -26,6 +33,6 @@ func runBench(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	return bench.Run(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only},
+	return measure(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only},
 		os.Stdout)
 }

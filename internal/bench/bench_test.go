@@ -23,6 +23,18 @@ func TestEveryMeasurementRuns(t *testing.T) {
 	}
 }
 
+func TestObserversAreMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads stores")
+	}
+	var out bytes.Buffer
+	require.NoError(t, Observers(t.Context(),
+		Options{Dir: t.TempDir(), Round: time.Millisecond, Rounds: 1}, &out), out.String())
+	require.Contains(t, out.String(), "puts +1.00, bytes ")
+	require.Contains(t, out.String(), "reads +0.00, syncs ")
+	require.Contains(t, out.String(), "64 groups")
+}
+
 // TestTurnsAlternate: the sides take turns, and which begins a pair changes, so that neither is
 // always the one that comes after the other.
 func TestTurnsAlternate(t *testing.T) {

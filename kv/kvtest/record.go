@@ -10,7 +10,7 @@ import (
 // Record counts what is done to an engine.
 type Record struct {
 	wrapped
-	snapshots, updates, lazy, ranges, gets, iters, sets, deletes atomic.Int64
+	snapshots, updates, lazy, ranges, gets, iters, sets, deletes, bytes atomic.Int64
 }
 
 // Counts are the operations so far.
@@ -19,6 +19,7 @@ type Counts struct {
 	Ranges                   int64 // that were deleted at once
 	Gets, Iters              int64 // of readers, in steps and in snapshots
 	Sets, Deletes            int64
+	Bytes                    int64 // of keys and values that were set
 	Syncs                    uint64
 }
 
@@ -30,7 +31,8 @@ func (r *Record) Counts() Counts {
 	return Counts{
 		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
 		Ranges: r.ranges.Load(), Gets: r.gets.Load(), Iters: r.iters.Load(),
-		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Syncs: r.Syncs(),
+		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Bytes: r.bytes.Load(),
+		Syncs: r.Syncs(),
 	}
 }
 
@@ -40,7 +42,8 @@ func (r *Record) Since(c Counts) Counts {
 	return Counts{
 		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
 		Ranges: n.Ranges - c.Ranges, Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
-		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Syncs: n.Syncs - c.Syncs,
+		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Bytes: n.Bytes - c.Bytes,
+		Syncs: n.Syncs - c.Syncs,
 	}
 }
 
@@ -83,10 +86,11 @@ func (r *Record) step(step kv.Step) kv.Step {
 	return func(kr kv.Reader, b *kv.Batch) error {
 		err := step(recorded{kr, r}, b)
 		for i := range b.Len() {
-			if _, _, deleted := b.Op(i); deleted {
+			if key, value, deleted := b.Op(i); deleted {
 				r.deletes.Add(1)
 			} else {
 				r.sets.Add(1)
+				r.bytes.Add(int64(len(key) + len(value)))
 			}
 		}
 		return err
