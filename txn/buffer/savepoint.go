@@ -11,7 +11,7 @@ import (
 
 // savepoints has what a return to the savepoints that are still wanted needs (txn: I26). Each write
 // has a number, seq, and a savepoint is the number up to which the writes before it go. A write
-// after a savepoint keeps the write that it replaces (write.older), if the savepoint wants that one
+// after a savepoint keeps the write that it replaces (Write.older), if the savepoint wants that one
 // back. Of the writes of a key between two savepoints only the last is kept. When the buffer is
 // streamed out, numbers and older writes go into the locks (mvcc.Lock), so that nothing of them
 // stays in memory:

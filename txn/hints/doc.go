@@ -11,7 +11,7 @@
 // the truth is yes. On an engine that other processes write to, all of them say "perhaps".
 //
 // It owns these tables and what may be concluded from them together. It knows neither transactions
-// nor the coordinator of a commit (package txn), which keep the tables true.
+// (package txn) nor the coordinator of a commit (package commit), which keep the tables true.
 //
 // # Invariants
 //

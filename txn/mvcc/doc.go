@@ -3,9 +3,10 @@
 // a batch.
 //
 // It owns the encoding of keys, locks and write records, the steps, and reading at a timestamp. It
-// keeps no state and starts nothing: package txn decides when a step runs, on which transaction,
-// and what its error means. Steps run inside kv.Engine.Update on the rows that they are given, so
-// each is atomic, and an engine that is shared by several processes needs nothing more.
+// keeps no state and starts nothing: packages txn, commit and resolve decide when a step runs, on
+// which transaction, and what its error means. Steps run inside kv.Engine.Update on the rows that
+// they are given, so each is atomic, and an engine that is shared by several processes needs
+// nothing more.
 //
 // # Columns
 //

@@ -16,5 +16,5 @@
 // (async_status.go; txn: I12).
 //
 // The package knows an engine, hints, the oracle's time and whether an owner is dead; it knows no
-// transaction of its own. A transaction that has to wait does so in package txn.
+// transaction of its own. A transaction that has to wait does so in package lockwait.
 package resolve
