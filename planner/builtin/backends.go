@@ -8,20 +8,19 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// backendFunctions cancel statements and end sessions.
+// backendFunctions cancel statements, end sessions, and return the sessions that block a session.
 func backendFunctions() []def {
 	return []def{
-		f("pg_cancel_backend(int4) bool",
-			asking(func(s expr.Backends, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-				done, err := s.CancelBackend(int32(a[0].I))
-				return types.NewBool(done), err
-			})).volatile(),
-		f("pg_reload_conf() bool",
-			asking(func(s expr.Backends, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-				err := s.ReloadConf()
-				return types.NewBool(err == nil), err
-			})).volatile(),
+		f("pg_cancel_backend(int4) bool", answer1(func(s expr.Backends, pid int64) (bool, error) {
+			return s.CancelBackend(int32(pid))
+		})).volatile(),
+		f("pg_reload_conf() bool", answer(func(s expr.Backends) (bool, error) {
+			err := s.ReloadConf()
+			return err == nil, err
+		})).volatile(),
 		f("pg_terminate_backend(int4,int8?) bool", asking(terminateBackend)).volatile(),
+		blockers("pg_blocking_pids", expr.LockWaits.BlockingPIDs),
+		blockers("pg_safe_snapshot_blocking_pids", expr.LockWaits.SafeSnapshotBlockers),
 	}
 }
 
@@ -36,4 +35,15 @@ func terminateBackend(s expr.Backends, _ *expr.Runtime, a []types.Datum) (types.
 	}
 	done, err := s.TerminateBackend(int32(a[0].I), wait)
 	return types.NewBool(done), err
+}
+
+func blockers(name string, of func(expr.LockWaits, int32) []int32) def {
+	fn := func(s expr.LockWaits, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		var pids []types.Datum
+		for _, pid := range of(s, int32(a[0].I)) {
+			pids = append(pids, types.NewInt(int64(pid)))
+		}
+		return types.NewArray(pids), nil
+	}
+	return f(name+"(int4) int4[]", asking(fn)).volatile()
 }

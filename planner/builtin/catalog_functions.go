@@ -80,7 +80,7 @@ var catalogFunctions = func() []def {
 		})).stable(),
 		f("pg_get_viewdef(text,bool?) text", named(describe("viewdef", prettyFlag))).stable(),
 		f("pg_get_serial_sequence(text,text) text", asking(serialSequence)).stable(),
-		f("pg_sequence_last_value(regclass) int8", describeNumber("last value")).volatile(),
+		f("pg_sequence_last_value(regclass) int8", describeNumber("last value", nil)).volatile(),
 		f("pg_get_userbyid(oid) name", asking(userByID)).stable(),
 		f("pg_table_is_visible(oid) bool", visible).stable(),
 		f("to_regclass(text) regclass", asking(toRegclass)).stable(),
@@ -102,7 +102,7 @@ var catalogFunctions = func() []def {
 		f("pg_total_relation_size(regclass) int8", relationSize("total")).volatile(),
 		f("pg_database_size(oid) int8", relationSize("database")).volatile(),
 		f("pg_database_size(name) int8", asking(namedDatabaseSize)).volatile(),
-		f("pg_relation_filenode(regclass) oid", describeNumber("filenode")).stable(),
+		f("pg_relation_filenode(regclass) oid", describeNumber("filenode", nil)).stable(),
 		fixed("pg_get_ruledef|pg_get_triggerdef(oid,bool?) text", types.Null),
 		fixed("pg_get_functiondef|pg_get_function_result|pg_get_function_arguments|"+
 			"pg_get_function_identity_arguments(oid) text", types.Null),
@@ -233,13 +233,10 @@ func missing(err error) bool {
 
 // relationSize looks up the catalog's estimate, 0 if there is none.
 func relationSize(what string) scalar {
+	size := describeNumber("size", func([]types.Datum) string { return what })
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		d, err := describe("size", func([]types.Datum) string { return what })(rt, a)
-		if err != nil || d.Null {
-			return types.NewInt(0), err
-		}
-		n, _ := strconv.ParseInt(d.S, 10, 64)
-		return types.NewInt(n), nil
+		d, err := size(rt, a)
+		return types.NewInt(d.I), err
 	}
 }
 
@@ -255,8 +252,8 @@ func namedDatabaseSize(s expr.Session, rt *expr.Runtime, a []types.Datum) (types
 }
 
 // describeNumber is describe for a fact that is a number.
-func describeNumber(kind string) scalar {
-	fact := describe(kind, nil)
+func describeNumber(kind string, extra func(a []types.Datum) string) scalar {
+	fact := describe(kind, extra)
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		d, err := fact(rt, a)
 		if err != nil || d.Null {

@@ -154,34 +154,31 @@ func gcd(x, y int64) uint64 {
 }
 
 func gcdInt(hi int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		g := gcd(a[0].I, a[1].I)
+	return lift2(func(x, y int64) (int64, error) {
+		g := gcd(x, y)
 		if g > uint64(hi) {
-			return types.Null, errIntRange(hi)
+			return 0, errIntRange(hi)
 		}
-		return types.NewInt(int64(g)), nil
-	}
+		return int64(g), nil
+	})
 }
 
 func lcmInt(hi int64) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		x, y := a[0].I, a[1].I
+	return lift2(func(x, y int64) (int64, error) {
 		if x == 0 || y == 0 {
-			return types.NewInt(0), nil
+			return 0, nil
 		}
 		g := gcd(x, y)
 		if g > math.MaxInt64 {
-			return types.Null, errIntRange(hi)
+			return 0, errIntRange(hi)
 		}
 		r, ok := mulInt(x/int64(g), y)
-		if r < 0 {
-			r = -r
-		}
+		r = max(r, -r)
 		if !ok || r < 0 || r > hi {
-			return types.Null, errIntRange(hi)
+			return 0, errIntRange(hi)
 		}
-		return types.NewInt(r), nil
-	}
+		return r, nil
+	})
 }
 
 // seeded is the generator that setseed initialised, for all sessions of the process. As long as it

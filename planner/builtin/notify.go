@@ -32,9 +32,8 @@ func notifyFunctions() []def {
 				return nil
 			}).stable(),
 		f("pg_notification_queue_usage() float8",
-			asking(func(to expr.Notifications, _ *expr.Runtime,
-				_ []types.Datum) (types.Datum, error) {
-				return types.NewFloat(to.NotificationQueueUsage()), nil
+			answer(func(to expr.Notifications) (float64, error) {
+				return to.NotificationQueueUsage(), nil
 			})).volatile(),
 	}
 }

@@ -49,6 +49,14 @@ func answer[S any, R goValue](of func(S) (R, error)) scalar {
 	})
 }
 
+// answer1 is answer for a function with one argument.
+func answer1[S any, A, R goValue](of func(S, A) (R, error)) scalar {
+	return asking(func(s S, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		r, err := of(s, argument[A](&a[0]))
+		return result(r), err
+	})
+}
+
 // intAt and textAt return argument i, or a default where the call has fewer arguments.
 func intAt(a []types.Datum, i int, otherwise int64) int64 {
 	if i < len(a) {

@@ -7,9 +7,9 @@ func functionTable() []def {
 	return slices.Concat(
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
-		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(),
-		observerFunctions(), deadLetterFunctions(), takeFunctions(), backendFunctions(),
-		notifyFunctions(), catalogFunctions, catalogSets,
+		systemFunctions(), sequenceFunctions(), advisoryFunctions(), observerFunctions(),
+		deadLetterFunctions(), takeFunctions(), backendFunctions(), notifyFunctions(),
+		catalogFunctions, catalogSets,
 	)
 }
 

@@ -37,15 +37,20 @@ func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error
 		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists",
 			name)
 	}
-	if err := v.reserve(ctx, databaseKey(name)); err != nil {
-		return Database{}, err
-	}
-	id, err := v.NewID(ctx)
+	id, err := v.newID(ctx, databaseKey(name))
 	if err != nil {
 		return Database{}, err
 	}
 	db := Database{ID: id, Name: name}
 	return db, v.createDatabase(ctx, db, Schema{ID: PublicID, Name: "public"})
+}
+
+// newID reserves the key of a name and returns the ID of what is to have it.
+func (v *View) newID(ctx context.Context, key []byte) (table.ID, error) {
+	if err := v.reserve(ctx, key); err != nil {
+		return 0, err
+	}
+	return v.NewID(ctx)
 }
 
 func (v *View) createDatabase(_ context.Context, db Database, public Schema) error {
@@ -118,10 +123,7 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	if err := v.holdDatabase(ctx, db); err != nil {
 		return Schema{}, err
 	}
-	if err := v.reserve(ctx, schemaKey(db, name)); err != nil {
-		return Schema{}, err
-	}
-	id, err := v.NewID(ctx)
+	id, err := v.newID(ctx, schemaKey(db, name))
 	if err != nil {
 		return Schema{}, err
 	}

@@ -17,6 +17,16 @@ type Format struct {
 	Work Work
 }
 
+// RegResolver turns the OIDs of the reg* types into names and back. The catalog is one; without it
+// reg* values are shown as numbers.
+type RegResolver interface {
+	// RegName returns the text of an OID of the reg* type; ok is false when there is no such
+	// object.
+	RegName(typ, oid OID) (name string, ok bool)
+	// RegOID finds the object that the text names.
+	RegOID(typ OID, name string) (OID, error)
+}
+
 // Work receives how many bytes of a large value have been read or written. It returns the error
 // with which to stop: that of the statement's context when it has ended.
 type Work interface {
