@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/pgcatalog"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -208,10 +208,7 @@ func plainName(n ast.Name) string {
 
 // splitName reads a possibly qualified name, quoted as in SQL.
 func splitName(text string) (ast.Name, error) {
-	parts, err := settings.SplitQualified(text)
-	if err != nil {
-		return ast.Name{}, err
-	}
+	parts, _ := sqlname.SplitQualified(text)
 	switch len(parts) {
 	case 1:
 		return ast.Name{Name: parts[0]}, nil

@@ -77,8 +77,8 @@ func systemFunctions() []def {
 		f("pg_size_pretty(int8|numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
-		// The timestamps of the store. AS OF SYSTEM TIME accepts them and then reads at exactly this
-		// timestamp.
+		// The timestamps of the store. AS OF SYSTEM TIME accepts them and then reads at exactly
+		// this timestamp.
 		f("txid_current() int8", answer(expr.Timestamps.StartTimestamp)).stable(),
 		f("minidb_snapshot_timestamp() int8", answer(expr.Timestamps.SnapshotTimestamp)).stable(),
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),

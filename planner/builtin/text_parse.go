@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -93,20 +94,14 @@ func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 // quotedIdent splits s after the quoted identifier at its beginning. If that is not valid, ok is
 // false and detail is the detail of the error.
 func quotedIdent(s string, _ bool) (part, rest, detail string, ok bool) {
-	end := 1
-	for end < len(s) && (s[end] != '"' || end+1 < len(s) && s[end+1] == '"') {
-		if s[end] == '"' {
-			end++
-		}
-		end++
-	}
-	if end >= len(s) {
+	part, rest, ok = sqlname.CutQuoted(s)
+	switch {
+	case !ok:
 		return "", "", "String has unclosed double quotes.", false
-	}
-	if end == 1 {
+	case part == "":
 		return "", "", "Quoted identifier must not be empty.", false
 	}
-	return strings.ReplaceAll(s[1:end], `""`, `"`), s[end+1:], "", true
+	return part, rest, "", true
 }
 
 // plainIdent is quotedIdent for an identifier without quotes. afterDot reports whether it follows a

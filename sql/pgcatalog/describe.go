@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -122,12 +123,18 @@ func (r *reader) namespaceName(id table.ID) (string, bool) {
 	case InformationSchemaID:
 		return "information_schema", true
 	}
-	for _, s := range r.schemas() {
-		if s.ID == id {
-			return s.Name, true
-		}
+	s, ok := r.schema(id)
+	return s.Name, ok
+}
+
+// schema returns the schema with the OID.
+func (r *reader) schema(id table.ID) (s catalog.Schema, ok bool) {
+	all := r.schemas()
+	i := slices.IndexFunc(all, func(s catalog.Schema) bool { return s.ID == id })
+	if i < 0 {
+		return s, false
 	}
-	return "", false
+	return all[i], true
 }
 
 // isVisible reports whether the plain name finds this relation: no earlier schema of the path has
@@ -373,10 +380,6 @@ func (r *reader) comment(id table.ID, column string) (string, bool) {
 }
 
 func (r *reader) schemaComment(id table.ID) (string, bool) {
-	for _, s := range r.schemas() {
-		if s.ID == id {
-			return s.Comment, s.Comment != ""
-		}
-	}
-	return "", false
+	s, _ := r.schema(id)
+	return s.Comment, s.Comment != ""
 }

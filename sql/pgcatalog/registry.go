@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -314,48 +315,38 @@ func datum(v any) types.Datum {
 		return types.NewString(x)
 	case bool:
 		return types.NewBool(x)
-	case int:
-		return types.NewInt(int64(x))
-	case int16:
-		return types.NewInt(int64(x))
-	case int32:
-		return types.NewInt(int64(x))
-	case int64:
-		return types.NewInt(x)
 	case float64:
 		return types.NewFloat(x)
-	case table.ID:
-		return types.NewInt(int64(x))
-	case types.OID:
-		return types.NewInt(int64(x))
 	case time.Time:
 		if x.IsZero() {
 			return types.Null
 		}
 		return types.NewInt(types.TimestampFromTime(x))
 	case []int:
-		elems := make([]types.Datum, len(x))
-		for i, n := range x {
-			elems[i] = types.NewInt(int64(n))
-		}
-		return types.NewArray(elems)
+		return types.NewArray(datums(x))
 	case []string:
-		elems := make([]types.Datum, len(x))
-		for i, s := range x {
-			elems[i] = types.NewString(s)
-		}
-		return types.NewArray(elems)
+		return types.NewArray(datums(x))
 	case vector:
-		elems := make([]types.Datum, len(x))
-		for i, n := range x {
-			elems[i] = types.NewInt(int64(n))
-		}
-		return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(x)},
+		return types.Datum{Arr: &types.ArrayValue{Elems: datums(x), Dims: []int{len(x)},
 			Lower: []int{0}}}
 	case types.Datum:
 		return x
 	}
+	switch x := reflect.ValueOf(v); {
+	case x.CanInt():
+		return types.NewInt(x.Int())
+	case x.CanUint(): // table.ID, types.OID
+		return types.NewInt(int64(x.Uint()))
+	}
 	panic("pgcatalog: a value that is no datum")
+}
+
+func datums[T any](values []T) []types.Datum {
+	out := make([]types.Datum, len(values))
+	for i, v := range values {
+		out[i] = datum(v)
+	}
+	return out
 }
 
 // vector is an int2vector or oidvector, which count from 0.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -52,7 +53,7 @@ func (d *Def) parse(value string) (string, error) {
 	case "application_name":
 		return cleanName(value), nil
 	case "search_path":
-		if _, err := SplitIdentifiers(value); err != nil {
+		if _, ok := sqlname.SplitList(value); !ok {
 			return "", d.invalid(value).WithDetail("List syntax is invalid.")
 		}
 	}
@@ -265,90 +266,4 @@ func completeDateStyle(value, present string) string {
 		order = oldOrder
 	}
 	return style + ", " + order
-}
-
-// SplitIdentifiers splits a list of identifiers as PostgreSQL splits search_path.
-func SplitIdentifiers(list string) ([]string, error) {
-	var out []string
-	s := strings.TrimSpace(list)
-	if s == "" {
-		return nil, nil
-	}
-	for {
-		s = strings.TrimLeft(s, " \t\r\n")
-		name, rest, ok := cutIdentifier(s)
-		if !ok {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid list syntax")
-		}
-		out = append(out, name)
-		s = strings.TrimLeft(rest, " \t\r\n")
-		if s == "" {
-			return out, nil
-		}
-		if s[0] != ',' {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid list syntax")
-		}
-		s = s[1:]
-	}
-}
-
-func cutIdentifier(s string) (name, rest string, ok bool) {
-	if strings.HasPrefix(s, `"`) {
-		var b strings.Builder
-		for i := 1; i < len(s); i++ {
-			if s[i] != '"' {
-				b.WriteByte(s[i])
-				continue
-			}
-			if i+1 < len(s) && s[i+1] == '"' {
-				b.WriteByte('"')
-				i++
-				continue
-			}
-			return b.String(), s[i+1:], true
-		}
-		return "", "", false
-	}
-	end := strings.IndexAny(s, ", \t\r\n")
-	if end < 0 {
-		end = len(s)
-	}
-	if end == 0 {
-		return "", "", false
-	}
-	return strings.ToLower(s[:end]), s[end:], true
-}
-
-// SplitQualified splits a name such as s."T" at its dots, as PostgreSQL reads the text of a
-// regclass.
-func SplitQualified(text string) ([]string, error) {
-	bad := sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
-	var out []string
-	s := strings.TrimSpace(text)
-	for {
-		var name string
-		if strings.HasPrefix(s, `"`) {
-			var ok bool
-			if name, s, ok = cutIdentifier(s); !ok || name == "" {
-				return nil, bad
-			}
-		} else {
-			end := strings.IndexAny(s, ". \t\r\n\"")
-			if end < 0 {
-				end = len(s)
-			}
-			if end == 0 {
-				return nil, bad
-			}
-			name, s = strings.ToLower(s[:end]), s[end:]
-		}
-		out = append(out, name)
-		if s = strings.TrimSpace(s); s == "" {
-			return out, nil
-		}
-		if s[0] != '.' {
-			return nil, bad
-		}
-		s = strings.TrimSpace(s[1:])
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/internal/sqlname"
 )
 
 func TestCanonical(t *testing.T) {
@@ -116,30 +115,4 @@ func TestDerived(t *testing.T) {
 	require.NotEqual(t, before, v.Derived().PlanKey)
 	v.Rollback()
 	require.Equal(t, before, v.Derived().PlanKey)
-}
-
-func TestIdentifiers(t *testing.T) {
-	for in, want := range map[string][]string{
-		`a,  B , "C d", "e""f"`: {"a", "b", "C d", `e"f`}, "": nil, " ": nil,
-	} {
-		got, err := SplitIdentifiers(in)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, in := range []string{"a,", ",", "a b", `"a`, `"a"b`} {
-		_, err := SplitIdentifiers(in)
-		require.Error(t, err, in)
-	}
-	for in, want := range map[string][]string{`s."T".c`: {"s", "T", "c"}, " Plain ": {"plain"}} {
-		got, err := SplitQualified(in)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, in := range []string{"", ".", "a.", `"`, "a b", `""`} {
-		_, err := SplitQualified(in)
-		require.Error(t, err, in)
-	}
-	require.Equal(t, `"a""B"`, sqlname.Quote(`a"B`))
-	require.Equal(t, "plain_1", sqlname.Quote("plain_1"))
-	require.Equal(t, `"1x"`, sqlname.Quote("1x"))
 }

@@ -370,7 +370,7 @@ func (v *Values) derive() {
 	if err != nil {
 		loc = time.UTC
 	}
-	path, _ := SplitIdentifiers(text("search_path"))
+	path, _ := sqlname.SplitList(text("search_path"))
 	planner, plannerKey := derivePlanner(text)
 	v.derived = Derived{
 		Planner: planner,

@@ -142,54 +142,41 @@ func (ds *Describer) observerKey(id table.ID, kind table.ObserverKind, row []byt
 	return name
 }
 
+// catalogKeys are the names of the catalog's keys by their tags, and what follows these: i is an
+// ID, r the ID of a relation, s a text up to the end.
+var catalogKeys = map[byte]struct{ name, parts string }{
+	tagFormat: {"format", ""}, tagVersion: {"version", ""}, tagNextID: {"next-id", ""},
+	tagDatabase: {"database", "s"}, tagSchema: {"schema", "is"}, tagName: {"name", "iis"},
+	tagDesc: {"desc", "r"}, tagWriters: {"writers", "r"}, tagStorage: {"storage", "i"},
+	tagObserver: {"observer", "is"}, tagDepend: {"reads", "rr"},
+}
+
 func (ds *Describer) catalogKey(rest []byte) string {
 	if len(rest) == 0 {
 		return "/catalog"
 	}
 	tag, rest := rest[0], rest[1:]
-	switch tag {
-	case tagFormat:
-		return "/catalog/format"
-	case tagVersion:
-		return "/catalog/version"
-	case tagNextID:
-		return "/catalog/next-id"
-	case tagDatabase:
-		return "/catalog/database/" + string(rest)
-	case tagSchema:
-		if db, name, ok := table.ReadID(rest); ok {
-			return fmt.Sprintf("/catalog/schema/%d/%s", db, name)
+	key, ok := catalogKeys[tag]
+	text, b := "/catalog/"+key.name, rest
+	for _, part := range key.parts {
+		if part == 's' {
+			text += "/" + string(b)
+			continue
 		}
-	case tagName:
-		if db, r, ok := table.ReadID(rest); ok {
-			if schema, name, ok := table.ReadID(r); ok {
-				return fmt.Sprintf("/catalog/name/%d/%d/%s", db, schema, name)
-			}
+		var id table.ID
+		if id, b, ok = table.ReadID(b); !ok {
+			break
 		}
-	case tagDesc:
-		if id, _, ok := table.ReadID(rest); ok {
-			return "/catalog/desc/" + ds.relation(id)
-		}
-	case tagWriters:
-		if id, _, ok := table.ReadID(rest); ok {
-			return "/catalog/writers/" + ds.relation(id)
-		}
-	case tagStorage:
-		if id, _, ok := table.ReadID(rest); ok {
-			return fmt.Sprintf("/catalog/storage/%d", id)
-		}
-	case tagObserver:
-		if db, name, ok := table.ReadID(rest); ok {
-			return fmt.Sprintf("/catalog/observer/%d/%s", db, name)
-		}
-	case tagDepend:
-		if on, r, ok := table.ReadID(rest); ok {
-			if view, _, ok := table.ReadID(r); ok {
-				return "/catalog/reads/" + ds.relation(on) + "/" + ds.relation(view)
-			}
+		if part == 'r' {
+			text += "/" + ds.relation(id)
+		} else {
+			text += fmt.Sprintf("/%d", id)
 		}
 	}
-	return fmt.Sprintf("/catalog/%c/%x", tag, rest)
+	if !ok {
+		return fmt.Sprintf("/catalog/%c/%x", tag, rest)
+	}
+	return text
 }
 
 // Value is the text of the value stored under key.
