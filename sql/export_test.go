@@ -99,3 +99,9 @@ func (s *Session) FailedRow(err error) (relation, row string) {
 	}
 	return "", ""
 }
+
+// CheckView is checkView.
+func (s *Session) CheckView(ctx context.Context, d *table.Desc, tables *txn.Txn,
+	report func(string)) error {
+	return s.checkView(ctx, d, tables, report)
+}

@@ -201,28 +201,35 @@ func (s *planRunner) schemaOf(ctx context.Context, past *txn.Txn, version uint64
 // changed.
 func (s *planRunner) newViewProgram(ctx context.Context, view *table.Desc,
 	was *catalog.View) (*incremental.Program, error) {
-	if !view.Incremental() {
-		return nil, fmt.Errorf("relation %q is no incremental view", view.Name)
-	}
 	ctx, work := memory.With(ctx, s.memory)
 	defer work.End()
+	v, past, err := s.analyzedView(ctx, view, was)
+	if err != nil {
+		return nil, err
+	}
+	return v.Compile(ctx, s.plannerEnv(ctx), view, past)
+}
+
+// analyzedView analyses the query of a view. past finds its tables in the schema before; it is nil
+// without one.
+func (s *planRunner) analyzedView(ctx context.Context, view *table.Desc,
+	was *catalog.View) (v *incremental.View, past func(table.ID) *table.Desc, err error) {
+	if !view.Incremental() {
+		return nil, nil, fmt.Errorf("relation %q is no incremental view", view.Name)
+	}
 	env := s.plannerEnv(ctx)
 	query, err := env.ParseQuery(view.View.Text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	v, err := incremental.Analyze(ctx, env, query)
-	if err != nil {
-		return nil, err
+	if v, err = incremental.Analyze(ctx, env, query); err != nil || was == nil {
+		return v, nil, err
 	}
-	if was == nil {
-		return v.Compile(ctx, env, view, nil)
-	}
-	past := map[table.ID]*table.Desc{}
+	descs := map[table.ID]*table.Desc{}
 	for _, u := range v.Uses() {
-		if past[u.Table.ID], err = was.RelationByID(ctx, u.Table.ID); err != nil {
-			return nil, err
+		if descs[u.Table.ID], err = was.RelationByID(ctx, u.Table.ID); err != nil {
+			return nil, nil, err
 		}
 	}
-	return v.Compile(ctx, env, view, func(id table.ID) *table.Desc { return past[id] })
+	return v, func(id table.ID) *table.Desc { return descs[id] }, nil
 }

@@ -160,6 +160,21 @@ func (f *deltaFixture) check(states bool) {
 	}
 }
 
+// verify compares the views, and their states, with the tables at the frontier.
+func (f *deltaFixture) verify() (differences []string) {
+	ctx := context.Background()
+	past := f.at(f.frontier)
+	for _, v := range f.views {
+		f.inBlock(v[0], func(d *table.Desc) {
+			require.NoError(f.t, f.s.CheckView(ctx, d, past, func(what string) {
+				differences = append(differences, v[0]+": "+what)
+			}))
+		})
+	}
+	require.NoError(f.t, past.Rollback(ctx))
+	return differences
+}
+
 // states are the rows of a view's states.
 func (f *deltaFixture) states(view string) string {
 	ctx := context.Background()
@@ -311,6 +326,8 @@ func TestViewsEqualTheirQueries(t *testing.T) {
 					f.advance()
 					f.check(round == rounds-1)
 				}
+				f.mutate(rnd) // after the frontier
+				require.Empty(t, f.verify())
 			}
 		})
 	}
@@ -354,6 +371,7 @@ func TestEqualGroupsThatDiffer(t *testing.T) {
 				"FROM a GROUP BY n"), f.sorted("SELECT round(n, 3), k, round(m, 3), s FROM v"))
 			require.Equal(t, f.sorted("SELECT DISTINCT round(n, 3), abs(f * 0) FROM a"),
 				f.sorted("SELECT round(n, 3), abs(z) FROM d"))
+			require.Empty(t, f.verify())
 			require.Empty(t, f.sorted("SELECT n, m FROM v WHERE NOT EXISTS (SELECT FROM a WHERE "+
 				"a.n::text IS NOT DISTINCT FROM v.n::text) OR NOT EXISTS (SELECT FROM a WHERE "+
 				"a.n::text IS NOT DISTINCT FROM v.m::text)"))
@@ -395,4 +413,37 @@ func TestAnIndexFromMeanwhile(t *testing.T) {
 	mustQuery(t, f.s, "REINDEX INDEX p_k; INSERT INTO q VALUES (1, 3)")
 	f.advance()
 	f.check(false)
+}
+
+// TestVerifyFindsWhatDiffers: each relation of a view is compared.
+func TestVerifyFindsWhatDiffers(t *testing.T) {
+	f := newDeltaFixture(t)
+	mustQuery(t, f.s, "INSERT INTO a (id, g, x) VALUES (1, 1, 10), (2, 2, 20), (3, 2, 30)")
+	f.create("v", "SELECT g, max(x) AS m, count(*) AS n FROM a GROUP BY g")
+	require.Empty(t, f.verify())
+	// another frontier than that at which it was computed
+	mustQuery(t, f.s, "UPDATE a SET x = 40 WHERE id = 3; UPDATE a SET g = 3 WHERE id = 1")
+	ts, err := f.store.Now(context.Background())
+	require.NoError(t, err)
+	f.frontier = ts
+	all := f.verify()
+	require.ElementsMatch(t, []string{
+		"v: state 1: a group has no rows: (1, null, null)",
+		"v: state 1: group (2, 30, 2) is computed as (2, 40, 2)",
+		"v: state 1: a group is missing: (3, null, null)",
+		"v: state 1: value (1, 10, 1) is there 0 times",
+		"v: state 1: value (2, 30, 1) is there 0 times",
+		"v: state 1: a value is missing", "v: state 1: a value is missing",
+	}, all)
+	// the rows are compared with the states
+	f.inBlock("v", func(d *table.Desc) {
+		tx, err := f.s.Tx(context.Background())
+		require.NoError(t, err)
+		row := []types.Datum{types.NewInt(9), types.NewInt(9), types.NewInt(9),
+			types.NewString("0123456789abcdef"), types.NewInt(0)}
+		require.NoError(t, table.NewWriter(d, nil).Insert(context.Background(), tx, row))
+		mustQuery(t, f.s, "COMMIT; BEGIN")
+	})
+	require.Subset(t, f.verify(), []string{"v: row (9, 9, 9) has a wrong key",
+		"v: row (9, 9, 9) is not a row of the query, 1 times"})
 }

@@ -69,7 +69,7 @@ func (c *copier) scan(n *logical.Scan) *logical.Scan {
 		d = s
 	}
 	if c.before && c.past != nil && d.Kind == table.KindTable {
-		d = withoutNewIndexes(d, c.past(d.ID))
+		d = asBefore(d, c.past(d.ID))
 	}
 	s := newScan(c.meta, d, n.Alias)
 	s.Before = c.before
@@ -162,10 +162,13 @@ func (c *copier) exprs(es []expr.Expr) []expr.Expr {
 	return out
 }
 
-// withoutNewIndexes returns a table without the indexes that it did not have before: their entries
-// were written later, so that a reader of the past finds none.
-func withoutNewIndexes(d, past *table.Desc) *table.Desc {
+// asBefore returns a table with its rows where they were before, and without the indexes that it
+// did not have: their entries were written later, so that a reader of the past finds none.
+func asBefore(d, past *table.Desc) *table.Desc {
 	out := d.Clone()
+	if past != nil {
+		out.StorageID = past.Storage()
+	}
 	out.Indexes = slices.DeleteFunc(out.Indexes, func(ix table.Index) bool {
 		if past == nil {
 			return ix.ID != table.RowIndexID

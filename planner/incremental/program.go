@@ -115,6 +115,8 @@ type compiler struct {
 	ctx  context.Context
 	env  *opt.Env
 	view *View
+	// check leaves the terms out, and reads all rows as they were before.
+	check bool
 }
 
 // Compile plans the program of a view with a descriptor as Describe has completed it. The view is
@@ -122,13 +124,26 @@ type compiler struct {
 // was not there; a nil function means that all tables were as they are.
 func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc,
 	past func(table.ID) *table.Desc) (*Program, error) {
+	return v.compile(ctx, env, d, past, false)
+}
+
+// CompileCheck plans, in the place of a program, what all rows of the view and of its stages are:
+// of tables as they were before, and of views and states as they are without the transaction's own
+// writes. The program has no terms.
+func (v *View) CompileCheck(ctx context.Context, env *opt.Env, d *table.Desc,
+	past func(table.ID) *table.Desc) (*Program, error) {
+	return v.compile(ctx, env, d, past, true)
+}
+
+func (v *View) compile(ctx context.Context, env *opt.Env, d *table.Desc,
+	past func(table.ID) *table.Desc, check bool) (*Program, error) {
 	states, templates := d.States(), v.templates()
 	if len(states) != len(templates) {
 		return nil, sqlerr.New(sqlerr.InternalError,
 			"view \"%s\" has %d state relations, and its query needs %d", d.Name, len(states),
 			len(templates))
 	}
-	c := &compiler{ctx: ctx, env: env, view: v,
+	c := &compiler{ctx: ctx, env: env, view: v, check: check,
 		differ: &differ{meta: v.meta, past: past, states: map[*table.Desc]*table.Desc{}}}
 	for i, template := range templates {
 		c.states[template] = states[i]
@@ -143,8 +158,10 @@ func (v *View) Compile(ctx context.Context, env *opt.Env, d *table.Desc,
 	}
 	var err error
 	items := c.outputs(d)
-	if p.Terms, err = c.terms(v.root, items); err != nil {
-		return nil, err
+	if !check {
+		if p.Terms, err = c.terms(v.root, items); err != nil {
+			return nil, err
+		}
 	}
 	p.All, err = c.all(v.root, items)
 	return p, err
@@ -182,10 +199,10 @@ func (c *compiler) stage(st *stage, state *table.Desc) (*Stage, error) {
 		s.Aggs = append(s.Aggs, out)
 	}
 	var err error
-	if s.Terms, err = c.terms(st.child, items); err != nil {
-		return nil, err
+	if s.All, err = c.all(st.child, items); err != nil || c.check {
+		return s, err
 	}
-	if s.All, err = c.all(st.child, items); err != nil {
+	if s.Terms, err = c.terms(st.child, items); err != nil {
 		return nil, err
 	}
 	if s.Groups, err = c.groups(st, state, items, false); err != nil {
@@ -228,7 +245,7 @@ func (c *compiler) terms(n logical.Node, items []logical.Item) ([]Term, error) {
 
 // all plans a projection of all rows of a tree.
 func (c *compiler) all(n logical.Node, items []logical.Item) (*physical.Plan, error) {
-	node, copied := c.copy(n, false)
+	node, copied := c.copy(n, c.check)
 	return c.plan(node, copied, items, one)
 }
 

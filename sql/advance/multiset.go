@@ -50,8 +50,7 @@ func (m *multiset) add(row []types.Datum, weight int64) error {
 	if m.image, err = m.writer.Image(m.image[:0], m.full); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(m.image)
-	hash := imageHash(sum[:16])
+	hash := m.hash()
 	i, there := m.byHash[hash]
 	if !there {
 		i = len(m.order)
@@ -63,6 +62,12 @@ func (m *multiset) add(row []types.Datum, weight int64) error {
 	}
 	m.order[i].weight += weight
 	return nil
+}
+
+// hash is that of the last row that was added.
+func (m *multiset) hash() imageHash {
+	sum := sha256.Sum256(m.image)
+	return imageHash(sum[:len(imageHash{})])
 }
 
 // write writes the rows and returns what changes of them. Rows that go are deleted before others
