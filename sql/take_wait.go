@@ -105,7 +105,7 @@ func (s *planRunner) takenNothing(ctx context.Context, t *taking, wait *time.Dur
 		return &nothingTaken{}
 	}
 	s.engine.takers.moveOn(t.target.ID, nil)
-	if err := t.target.CleanUp(ctx, s.engine.store); err != nil {
+	if _, err := t.target.CleanUp(ctx, s.engine.store); err != nil {
 		return err
 	}
 	if wait == nil {

@@ -109,8 +109,12 @@ func (o *Target) gone(ctx context.Context, s *txn.Store, visit func(c *Change) e
 	return it.Err()
 }
 
-// CleanUp removes what runs before a crash have left.
-func (o *Target) CleanUp(ctx context.Context, s *txn.Store) error {
-	err := o.gone(ctx, s, func(c *Change) error { return o.Clean(ctx, s, c) })
-	return errors.Join(err, o.prune(ctx, s))
+// CleanUp removes what runs before a crash have left, and what table-level changes have left that
+// are worked off. left reports whether there is one that is not, in all its rows.
+func (o *Target) CleanUp(ctx context.Context, s *txn.Store) (left bool, err error) {
+	err = o.gone(ctx, s, func(c *Change) error { return o.Clean(ctx, s, c) })
+	if err != nil {
+		return false, err
+	}
+	return o.prune(ctx, s)
 }

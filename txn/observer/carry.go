@@ -21,10 +21,10 @@ const (
 
 // Carry takes the next step of the oldest table-level change: it takes the next rows of the old
 // place, with what the observer has acknowledged and what is pending, to the new one, and announces
-// there those on which the observer is to run. It returns their keys, and whether there is more to
-// be done before the change with the key is: Pending, or Later when another transaction is in the
-// way. Nothing: it is done, and its notification removed. It may be called by any process, at any
-// time.
+// there those on which the observer is to run. It returns their keys, also with an error, for they
+// have notifications that are to be looked at; and whether there is more to be done before the
+// change with the key is: Pending, or Later when another transaction is in the way. Nothing: it is
+// done, and its notification removed. It may be called by any process, at any time.
 func (o *Target) Carry(ctx context.Context, s *txn.Store, place []byte) (keys [][]byte, found Found,
 	err error) {
 	t, err := s.Begin(ctx, txn.BeginOptions{})
@@ -56,7 +56,7 @@ func (o *Target) Carry(ctx context.Context, s *txn.Store, place []byte) (keys []
 	}
 	// Before the position moves: what a crash in between leaves is announced again.
 	if err := s.Announce(ctx, c.announced, o.ID); err != nil {
-		return nil, Nothing, err
+		return c.announced, Nothing, err
 	}
 	return c.announced, Pending, t.Commit(ctx)
 }
@@ -346,29 +346,30 @@ func (c *carrying) end(ctx context.Context) error {
 		c.t.ReleaseDropped(c.m.Dropped, c.State))
 }
 
-// prune forgets the table-level changes when nothing refers to them any more.
-func (o *Target) prune(ctx context.Context, s *txn.Store) (err error) {
+// prune forgets the table-level changes when nothing refers to them any more. left reports whether
+// something does.
+func (o *Target) prune(ctx context.Context, s *txn.Store) (left bool, err error) {
 	t, err := s.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
 	moves, err := o.moves(ctx, t)
 	if err != nil || len(moves) == 0 {
-		return err
+		return false, err
 	}
 	for _, kind := range []byte{stateWalk, stateImage} {
 		some, err := occupied(ctx, t, o.stateSpan(kind))
 		if err != nil || some {
-			return err
+			return true, err
 		}
 	}
 	for _, m := range moves {
 		if err := t.Delete(o.placeKey(m.Number)); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return t.Commit(ctx)
+	return false, t.Commit(ctx)
 }
 
 // occupied reports whether there is a key in a span.

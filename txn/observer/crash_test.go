@@ -298,12 +298,18 @@ func (w *world) register(backfill bool) {
 	tx, err := w.s.Begin(ctx, txn.BeginOptions{})
 	require.NoError(w.t, err)
 	defer func() { _ = tx.Rollback(ctx) }()
-	tx.Validate(upper.Rows)
+	tx.Validate(kv.Span{Start: place, End: kv.Successor(place)})
+	in, err := whereIn(ctx, tx)
+	if err != nil {
+		w.tolerate(err)
+		return
+	}
+	tx.Validate(in.rows())
 	value, err := tx.Get(ctx, registered)
-	switch {
+	switch o := in.target(); {
 	case err != nil || value != nil:
 	case backfill:
-		err = errors.Join(tx.Set(registered, []byte("backfill")), upper.Backfill(tx))
+		err = errors.Join(tx.Set(registered, []byte("backfill")), o.Backfill(tx))
 	default:
 		err = tx.Set(registered, []byte("at once"))
 	}
@@ -327,6 +333,7 @@ func (w *world) observe() []*observer.Pool {
 	})
 	for _, o := range []observer.Target{upper, lower} {
 		pools[o.ID] = observer.Start(w.s, observer.Options{Target: o, Workers: 2, Attempts: 2,
+			Place: func(ctx context.Context) (observer.Target, error) { return w.now(ctx, o) },
 			Run: func(ctx context.Context, key []byte) observer.Result {
 				return w.run(ctx, &o, key)
 			},
@@ -349,6 +356,14 @@ func (w *world) run(ctx context.Context, o *observer.Target, key []byte) (res ob
 		return observer.Result{Err: err, Conflict: true}
 	}
 	defer func() { _ = t.Rollback(context.WithoutCancel(ctx)) }()
+	in := where{}
+	if o.ID == upper.ID {
+		if in, err = whereIn(ctx, t); err != nil {
+			return observer.Result{Err: err, Conflict: true}
+		}
+		now := in.target()
+		o = &now
+	}
 	c, found, err := o.Look(ctx, t, key)
 	w.step("looked")
 	res = observer.Result{Found: found, At: c.At, Err: err}
@@ -357,6 +372,9 @@ func (w *world) run(ctx context.Context, o *observer.Target, key []byte) (res ob
 			res.Err = o.CleanStale(ctx, w.s, &c)
 		}
 		return res
+	}
+	if o.ID == upper.ID {
+		w.checkImages(in, &c)
 	}
 	t.RunFor(c.Origin, c.Generation)
 	err = t.Insert(logKey(o, &c), logValue(&c))
@@ -380,6 +398,19 @@ func (w *world) run(ctx context.Context, o *observer.Target, key []byte) (res ob
 		w.step("cleaned")
 	}
 	return res
+}
+
+// now returns an observer as it is in the store.
+func (w *world) now(ctx context.Context, o observer.Target) (observer.Target, error) {
+	if o.ID != upper.ID {
+		return o, nil
+	}
+	t, err := w.s.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return o, err
+	}
+	in, err := whereIn(ctx, t)
+	return in.target(), errors.Join(err, t.Rollback(context.WithoutCancel(ctx)))
 }
 
 // derive is what the first observer does: it changes a row of the second one.
@@ -416,6 +447,10 @@ func (w *world) write(i int, turns <-chan struct{}) {
 		w.mu.Lock()
 		dice := rand.New(rand.NewPCG(w.dice.Uint64(), 3))
 		w.mu.Unlock()
+		if dice.IntN(25) == 0 {
+			w.tolerate(w.move(ctx, dice))
+			continue
+		}
 		key := fmt.Sprintf("t/%04d/%d/%04d", w.generation, i, n)
 		committed, err := w.transact(key, dice)
 		w.tolerate(err)
@@ -440,7 +475,12 @@ func (w *world) transact(record string, dice *rand.Rand) (committed bool, err er
 	if err != nil {
 		return false, err
 	}
-	wr := &writer{tx: tx, dice: dice, name: record[2:], notifies: known != nil,
+	tx.Validate(kv.Span{Start: place, End: kv.Successor(place)})
+	in, err := whereIn(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	wr := &writer{tx: tx, in: in, dice: dice, name: record[2:], notifies: known != nil,
 		made: map[string]string{}}
 	for range 1 + dice.IntN(4) {
 		if err := wr.change(); err != nil {
@@ -476,6 +516,7 @@ func (w *world) transact(record string, dice *rand.Rand) (committed bool, err er
 // writer is a transaction that changes rows.
 type writer struct {
 	tx       *txn.Txn
+	in       where
 	dice     *rand.Rand
 	name     string
 	notifies bool
@@ -485,7 +526,7 @@ type writer struct {
 
 // change inserts, updates or deletes a row.
 func (wr *writer) change() error {
-	key := fmt.Appendf(nil, "a/%02d", wr.dice.IntN(crashRows))
+	key := fmt.Appendf(nil, "%s%02d", prefix(wr.in.n), wr.dice.IntN(crashRows))
 	old, err := wr.tx.Get(ctx, key)
 	if err != nil {
 		return err
@@ -498,7 +539,8 @@ func (wr *writer) change() error {
 		return wr.tx.Delete(key)
 	}
 	wr.n++
-	value := fmt.Sprintf("%s.%d%s", wr.name, wr.n, strings.Repeat("-", 400*wr.dice.IntN(2)))
+	value := fmt.Sprintf("%d|%s.%d%s", wr.in.encoding, wr.name, wr.n,
+		strings.Repeat("-", 400*wr.dice.IntN(2)))
 	wr.made[string(key)] = value
 	if old == nil {
 		return wr.tx.Insert(key, []byte(value))
@@ -599,8 +641,11 @@ func (h *history) checkRecords(acked []string) {
 // checkObservers holds what both observers have done against what was committed.
 func (h *history) checkObservers() {
 	since := h.versions[string(registered)][0]
+	h.fold()
+	rekeyed := h.rekeyed()
 	h.check(&upper, since.commitTS, func(v version) (logged, bool) {
-		return logged{origin: v.commitTS}, since.value == "at once"
+		// What is announced has no origin.
+		return logged{origin: v.commitTS}, since.value == "at once" && !rekeyed[v.startTS]
 	})
 	runs := map[tso.Timestamp]logged{} // of the first observer
 	for row, all := range h.runs {

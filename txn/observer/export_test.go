@@ -23,5 +23,5 @@ func (o *Target) StateAck(key []byte) []byte { return o.stateKey(stateAck, key) 
 func (p *Pool) Idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.rows) == 0 && !p.pruning && !p.rescan && !p.scanning && !p.filling && !p.cleaning
+	return len(p.rows) == 0 && !p.rescan && !p.scanning && !p.filling && !p.cleaning
 }

@@ -58,14 +58,25 @@ func (p *Pool) fill(left []kv.Span) (rest []kv.Span, err error) {
 	case filling:
 		return nil, p.fillBack(&target)
 	}
-	if err := target.CleanUp(p.ctx, p.s); err != nil {
-		return nil, err
+	return nil, p.cleanUp(&target)
+}
+
+// cleanUp is repeated when there is nothing else to do, as long as it leaves something.
+func (p *Pool) cleanUp(target *Target) error {
+	p.mu.Lock()
+	runs := p.stats.Runs
+	p.mu.Unlock()
+	left, err := target.CleanUp(p.ctx, p.s)
+	if err != nil {
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cleaning = false
+	p.pruning = left
+	// What there was to do has been done meanwhile, perhaps.
+	p.cleaning = left && len(p.rows) == 0 && runs != p.stats.Runs
 	p.progress()
-	return nil, nil
+	return nil
 }
 
 // target returns the observer as it is registered now: a table-level change gives its rows another
@@ -135,6 +146,9 @@ func (p *Pool) scan(target *Target, left []kv.Span) (rest []kv.Span, err error) 
 func (p *Pool) carry(place string) (res Result) {
 	for p.ctx.Err() == nil {
 		keys, found, err := p.opts.Target.Carry(p.ctx, p.s, []byte(place))
+		if len(keys) > 0 {
+			p.Wake(keys)
+		}
 		var conflict *txn.WriteConflictError
 		switch {
 		case err != nil:
@@ -149,9 +163,6 @@ func (p *Pool) carry(place string) (res Result) {
 		p.filling, p.pruning = true, true
 		p.room.Signal()
 		p.mu.Unlock()
-		if len(keys) > 0 {
-			p.Wake(keys)
-		}
 	}
 	return Result{Found: Later}
 }

@@ -43,7 +43,15 @@ type history struct {
 	versions map[string][]version
 	state    map[string]string // of the observers, as it is now
 	runs     map[string][]logged
-	notes    []string
+	notes    []note
+	// silent are the transactions that have left no notification of what they did to the row.
+	silent map[tso.Timestamp]bool
+}
+
+// note is a notification that is left.
+type note struct {
+	key string
+	of  uint32
 }
 
 // logKey is where a run writes itself down.
@@ -99,7 +107,7 @@ func (h *history) add(key string, cells []mvcc.Cell) {
 		case mvcc.ColumnLock:
 			h.t.Errorf("%s: lock on %q of %s", h.what, key, c.Lock.StartTS)
 		case mvcc.ColumnNotify:
-			h.notes = append(h.notes, fmt.Sprintf("%q for %d", key, c.Notification.Observer))
+			h.notes = append(h.notes, note{key, c.Notification.Observer})
 		}
 	}
 	for i := range cells {
@@ -153,9 +161,10 @@ func (h *history) check(o *observer.Target, since tso.Timestamp, cause cause) {
 			h.checkRun(key, vs, runs[:i], r, cause)
 			last = r.at
 		}
+		unknown := h.unknown(vs, since, last)
 		for _, v := range vs {
 			before := v.commitTS <= since && h.at(key, since) == "none"
-			if v.commitTS > last && v.kind != mvcc.KindLock && !before {
+			if v.commitTS > last && v.kind != mvcc.KindLock && !before && v.commitTS > unknown {
 				h.t.Errorf("%s: %q: change at %d is in no run; runs %v, changes %v", h.what, key,
 					v.commitTS, runs, vs)
 			}

@@ -80,7 +80,5 @@ func (m *image) include(origin tso.Timestamp, generation uint32) {
 
 // keep makes a value the old one; nil: there was none.
 func (m *image) keep(old []byte) {
-	if m.hasOld = old != nil; m.hasOld {
-		m.old = bytes.Clone(old)
-	}
+	m.hasOld, m.old = old != nil, bytes.Clone(old)
 }

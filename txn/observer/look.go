@@ -162,7 +162,7 @@ func (o *Target) hideOld(ctx context.Context, t *txn.Txn, c *Change) error {
 // table-level change has left, which is older. Up to since the observer has run, or was given up.
 func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *image) Found {
 	var sum image
-	var oldest tso.Timestamp
+	var oldest, announced tso.Timestamp
 	newer, fresh := false, false
 	if c.moved = left != nil; c.moved {
 		sum, fresh = *left, !c.letter
@@ -179,14 +179,18 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 			continue
 		}
 		fresh = fresh || n.CommitTS > since
-		if n.Announced() && c.moved {
-			continue // it led to the image
+		if n.Announced() {
+			announced = n.CommitTS
+			continue
 		}
 		sum.include(n.From(), n.Generation)
 		if !c.moved && (oldest == 0 || n.CommitTS < oldest) {
 			oldest = n.CommitTS
 			sum.hasOld, sum.old = n.HasOld, n.Old
 		}
+	}
+	if sum.origin == 0 { // nothing but that
+		sum.origin = announced
 	}
 	c.Origin, c.Generation, c.Old = sum.origin, sum.generation, nil
 	if sum.hasOld {

@@ -27,6 +27,7 @@ var target = observer.Target{ID: 7, Rows: kv.Span{Start: []byte("a/"), End: []by
 type site struct {
 	t     *testing.T
 	s     *txn.Store
+	o     observer.Target
 	fail  func(ctx context.Context, key string) error // what the function does
 	again func(c observer.Change)                     // after a run has committed
 
@@ -38,7 +39,7 @@ type site struct {
 }
 
 func open(t *testing.T, e kv.Engine, opts txn.Options) *site {
-	x := &site{t: t, fail: func(context.Context, string) error { return nil }}
+	x := &site{t: t, o: target, fail: func(context.Context, string) error { return nil }}
 	x.reopen(e, opts)
 	return x
 }
@@ -58,7 +59,7 @@ func (x *site) reopen(e kv.Engine, opts txn.Options) {
 }
 
 func (x *site) options() observer.Options {
-	return observer.Options{Target: target, Workers: 3, Attempts: 3, Run: x.run,
+	return observer.Options{Target: x.o, Workers: 3, Attempts: 3, Run: x.run,
 		Failed: func(key []byte, err error, attempts int, givenUp bool) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
@@ -83,11 +84,11 @@ func (x *site) run(ctx context.Context, key []byte) (res observer.Result) {
 		return observer.Result{Err: err}
 	}
 	defer func() { _ = t.Rollback(ctx) }()
-	c, found, err := target.Look(ctx, t, key)
+	c, found, err := x.o.Look(ctx, t, key)
 	res = observer.Result{Found: found, At: c.At, Err: err}
 	if err != nil || found != observer.Pending {
 		if err == nil && c.Stale {
-			res.Err = target.CleanStale(ctx, x.s, &c)
+			res.Err = x.o.CleanStale(ctx, x.s, &c)
 		}
 		return res
 	}
@@ -96,7 +97,7 @@ func (x *site) run(ctx context.Context, key []byte) (res observer.Result) {
 	}
 	record := fmt.Sprintf("%d %d %s>%s", c.Previous, c.At, text(c.Old), text(c.Value))
 	logKey := binary.BigEndian.AppendUint64(fmt.Appendf(nil, "log/%s/", key), uint64(c.At))
-	res.Err = errors.Join(t.Insert(logKey, []byte(record)), target.Acknowledge(t, &c))
+	res.Err = errors.Join(t.Insert(logKey, []byte(record)), x.o.Acknowledge(t, &c))
 	if res.Err == nil {
 		res.Err = t.Commit(ctx)
 	}
@@ -106,7 +107,7 @@ func (x *site) run(ctx context.Context, key []byte) (res observer.Result) {
 		if x.again != nil {
 			x.again(c)
 		}
-		res.Err = target.Clean(ctx, x.s, &c)
+		res.Err = x.o.Clean(ctx, x.s, &c)
 	}
 	return res
 }

@@ -60,7 +60,7 @@ type Pool struct {
 
 	scanning bool // a scan is not at its end
 	cleaning bool // runs before a crash have perhaps left something
-	pruning  bool // to be cleaned once there is nothing else to do
+	pruning  bool // to be cleaned whenever there is nothing else to do
 	carried  int  // steps of table-level changes
 }
 
@@ -265,7 +265,7 @@ func (p *Pool) drop(key string, r *row) {
 	} else {
 		delete(p.rows, key)
 		if p.pruning && len(p.rows) == 0 {
-			p.pruning, p.cleaning = false, true
+			p.cleaning = true
 		}
 		p.room.Signal()
 	}
