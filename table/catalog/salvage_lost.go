@@ -98,9 +98,10 @@ func (l *lostStorage) text(id table.StorageID, of string) string {
 		l.rows, where, ds.Key(l.first), ds.Key(l.last))
 }
 
-// knownSpans returns the spans of keys that belong to tables that were saved, and those that were
-// dropped as a whole, sorted.
+// knownSpans returns the spans of keys that belong to tables that were saved, those of the states
+// of incremental views, and those that were dropped as a whole, sorted.
 func (c *schemaCopy) knownSpans(ctx context.Context) (spans []kv.Span, err error) {
+	spans = append(spans, c.states...)
 	for _, r := range c.relations {
 		if r.desc.HasRows() {
 			spans = append(spans, r.desc.Span())

@@ -33,6 +33,11 @@ func (s *salvage) schema(ctx context.Context) ([]salvagedRelation, error) {
 		return nil, err
 	}
 	c.reportLost()
+	for _, r := range c.relations {
+		for _, s := range r.desc.States() {
+			c.states = append(c.states, s.Span())
+		}
+	}
 	c.places()
 	c.references()
 	c.observers()
@@ -63,6 +68,8 @@ type schemaCopy struct {
 	databases map[table.ID]*Database
 	schemas   map[schemaID]*Schema
 	relations map[table.ID]*relationCopy
+	// states are where incremental views keep what is not copied.
+	states []kv.Span
 }
 
 // schemaID identifies a schema: every database has a schema public of the same ID.

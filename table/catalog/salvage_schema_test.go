@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -259,4 +260,41 @@ func requireRelations(t *testing.T, to *txn.Store, bad [][]byte, descs, left map
 			require.Contains(t, lost, "/catalog/desc/", lost)
 		}
 	}
+}
+
+// TestTheStatesOfAViewAreNoLostRows: what an incremental view keeps beside its rows is not copied,
+// and not listed as the rows of a table that nothing is known of.
+func TestTheStatesOfAViewAreNoLostRows(t *testing.T) {
+	f := damagedSchema(t)
+	desc := func(name string, kind table.Kind) *table.Desc {
+		return &table.Desc{ID: f.newID(), DatabaseID: PostgresID, SchemaID: PublicID,
+			Schema: "public", Name: name, Kind: kind,
+			Columns:      []table.Column{{ID: 1, Name: "id", Type: types.TInt8, NotNull: true}},
+			NextColumnID: 2, NextIndexID: 2, RowKey: []table.IndexColumn{{ColumnID: 1}}}
+	}
+	view, state := desc("following", table.KindMaterializedView), desc("", table.KindState)
+	view.View = &table.View{Text: "SELECT 1",
+		Incremental: &table.Incremental{States: []*table.Desc{state}}}
+	f.must(func(tx *txn.Txn, v *View) error {
+		require.NoError(t, v.CreateRelation(f.ctx, view))
+		for _, d := range []*table.Desc{view, state} {
+			w := table.NewWriter(d, f.cat)
+			require.NoError(t, w.Insert(f.ctx, tx, []types.Datum{types.NewInt(1)}))
+		}
+		return nil
+	})
+	var lostKey []byte
+	for key := range pairsOf(t, f.store, []byte{table.PrefixCatalog, tagDesc}) {
+		if bytes.HasSuffix([]byte(key), table.DescKey(view.ID)[2:]) {
+			continue
+		}
+		lostKey = []byte(key)
+	}
+	spans := mvcc.RawSpans(table.PointSpan(lostKey))
+	_, lost, err := salvageOf(t, f, func(raw []byte) bool {
+		return slices.ContainsFunc(spans, func(s kv.Span) bool { return s.Contains(raw) })
+	})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(lost, "\n"), "following: the materialized view is not")
+	require.NotContains(t, strings.Join(lost, "\n"), fmt.Sprintf("storage ID %d", state.ID))
 }
