@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -42,12 +44,7 @@ func choose(cands []candidate, args []*types.Type) (candidate, outcome) {
 }
 
 func allEqual(decl, args []*types.Type) bool {
-	for i, d := range decl {
-		if d.OID != args[i].OID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(decl, args, (*types.Type).Equal)
 }
 
 // accepts reports whether the arguments may be implicitly coerced to the declared types.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -64,11 +65,7 @@ func Rows(ctx context.Context, tx *txn.Txn, d *table.Desc,
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := s.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	b := types.NewBatch(ts)
 	row := make([]types.Datum, len(ts))
 	for {

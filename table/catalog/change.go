@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 
@@ -356,11 +357,7 @@ func someKeys(ctx context.Context, tx *txn.Txn, span kv.Span, n int) (keys [][]b
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = cmp.Or(err, it.Close()) }()
 	for len(keys) < n && it.Next() {
 		keys = append(keys, append([]byte(nil), it.Key()...))
 	}

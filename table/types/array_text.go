@@ -3,6 +3,7 @@ package types
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,12 +86,9 @@ func arrayNeedsQuotes(s []byte) bool {
 	if len(s) == 0 || len(s) == 4 && strings.EqualFold(string(s), "null") {
 		return true
 	}
-	for _, c := range s {
-		if c == '"' || c == '\\' || c == '{' || c == '}' || c == ',' || isSpace(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(c byte) bool {
+		return c == '"' || c == '\\' || c == '{' || c == '}' || c == ',' || isSpace(c)
+	})
 }
 
 // arrayParser reads an array literal.
@@ -146,23 +144,13 @@ func parseArray(t *Type, s string, f *Format) (*ArrayValue, error) {
 		}
 		return &ArrayValue{}, nil
 	}
-	a := &ArrayValue{Elems: p.elems, Dims: p.dims, Lower: lower}
-	if lower == nil {
-		a.Lower = make([]int, len(p.dims))
-		for i := range a.Lower {
-			a.Lower[i] = 1
-		}
-		return a, nil
-	}
-	if len(want) != len(p.dims) {
+	switch {
+	case lower == nil:
+		lower = slices.Repeat([]int{1}, len(p.dims))
+	case !slices.Equal(want, p.dims):
 		return nil, p.malformed("Specified array dimensions do not match array contents.")
 	}
-	for i := range want {
-		if want[i] != p.dims[i] {
-			return nil, p.malformed("Specified array dimensions do not match array contents.")
-		}
-	}
-	return a, nil
+	return &ArrayValue{Elems: p.elems, Dims: p.dims, Lower: lower}, nil
 }
 
 func parseVector(t *Type, s string, f *Format) (*ArrayValue, error) {

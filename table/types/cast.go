@@ -227,11 +227,7 @@ func fromFloat(v float64, from, to *Type) (Datum, error) {
 		i, err := FloatToInt(v, to)
 		return Datum{I: i}, err
 	case Decimal:
-		bits := 64
-		if from.OID == OIDFloat4 {
-			bits = 32
-		}
-		return Datum{Dec: NumericFromFloat(v, bits)}, nil
+		return Datum{Dec: NumericFromFloat(v, from.floatBits())}, nil
 	}
 	return Datum{}, ErrCannotCast(from, to)
 }
@@ -356,16 +352,8 @@ func fromJSONB(s string, to *Type, w Work) (Datum, error) {
 		return Datum{}, ErrCannotCast(TJSONB, to)
 	}
 	what := "jsonb " + v.TypeName()
-	switch v.Kind {
-	case JSONNumber:
+	if v.Kind == JSONNumber {
 		what = "jsonb numeric"
-	case JSONArray, JSONObject:
-		what = "jsonb array or object"
-		if v.Kind == JSONArray {
-			what = "jsonb array"
-		} else {
-			what = "jsonb object"
-		}
 	}
 	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what,
 		TypeName(to.OID))

@@ -2,7 +2,7 @@ package types
 
 import (
 	"cmp"
-	"math"
+	"slices"
 	"strings"
 )
 
@@ -60,25 +60,9 @@ func Equal(t *Type, a, b Datum) bool {
 	return Compare(t, a, b) == 0
 }
 
-// CompareFloats orders floats with NaN equal to itself and above everything.
-func CompareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	case a == b:
-		return 0
-	}
-	an, bn := math.IsNaN(a), math.IsNaN(b)
-	switch {
-	case an && bn:
-		return 0
-	case an:
-		return 1
-	}
-	return -1
-}
+// CompareFloats orders floats with NaN equal to itself and above everything. For cmp.Compare it is
+// below everything, so the order here is the reverse of that of the negated values.
+func CompareFloats(a, b float64) int { return cmp.Compare(-b, -a) }
 
 func compareJSONText(a, b string) int {
 	if a == b {
@@ -98,25 +82,9 @@ func compareArrays(elem *Type, a, b *ArrayValue) int {
 			return c
 		}
 	}
-	if c := cmp.Compare(len(a.Elems), len(b.Elems)); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(len(a.Dims), len(b.Dims)); c != 0 {
-		return c
-	}
-	for i := range a.Dims {
-		if c := cmp.Compare(a.Dims[i], b.Dims[i]); c != 0 {
-			return c
-		}
-	}
-	for i := range a.Lower {
-		if i < len(b.Lower) {
-			if c := cmp.Compare(a.Lower[i], b.Lower[i]); c != 0 {
-				return c
-			}
-		}
-	}
-	return 0
+	bounds := min(len(a.Lower), len(b.Lower))
+	return cmp.Or(cmp.Compare(len(a.Elems), len(b.Elems)), cmp.Compare(len(a.Dims), len(b.Dims)),
+		slices.Compare(a.Dims, b.Dims), slices.Compare(a.Lower[:bounds], b.Lower[:bounds]))
 }
 
 func (a *ArrayValue) fieldType(i int) *Type {

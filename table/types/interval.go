@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -111,13 +112,7 @@ func IntervalSpan(iv IntervalValue) (hi int64, lo uint64) { return intervalSpan(
 func IntervalCmp(a, b IntervalValue) int {
 	ah, al := intervalSpan(a)
 	bh, bl := intervalSpan(b)
-	switch {
-	case ah < bh, ah == bh && al < bl:
-		return -1
-	case ah == bh && al == bl:
-		return 0
-	}
-	return 1
+	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
 }
 
 // JustifyHours turns whole days of time into days.

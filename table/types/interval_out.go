@@ -16,12 +16,7 @@ func partsOf(iv IntervalValue) ivParts {
 	}
 }
 
-func abs64(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
+func abs64(v int64) int64 { return max(v, -v) }
 
 func (p *ivParts) timeNegative() bool { return p.hour < 0 || p.min < 0 || p.sec < 0 || p.usec < 0 }
 func (p *ivParts) hasTime() bool {

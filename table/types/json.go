@@ -1,7 +1,9 @@
 package types
 
 import (
-	"sort"
+	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -102,17 +104,14 @@ func NewJSONObject(keys []string, vals []*JSONValue) *JSONValue {
 	return v
 }
 
-func jsonKeyLess(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) < len(b)
-	}
-	return a < b
+func compareJSONKeys(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 func (v *JSONValue) sortKeys() {
 	sorted := true
 	for i := 1; i < len(v.Keys) && sorted; i++ {
-		sorted = jsonKeyLess(v.Keys[i-1], v.Keys[i])
+		sorted = compareJSONKeys(v.Keys[i-1], v.Keys[i]) < 0
 	}
 	if sorted {
 		return
@@ -121,9 +120,8 @@ func (v *JSONValue) sortKeys() {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool {
-		return jsonKeyLess(v.Keys[order[a]], v.Keys[order[b]])
-	})
+	slices.SortStableFunc(order,
+		func(a, b int) int { return compareJSONKeys(v.Keys[a], v.Keys[b]) })
 	keys := make([]string, 0, len(v.Keys))
 	vals := make([]*JSONValue, 0, len(v.Keys))
 	for _, o := range order {
@@ -146,10 +144,7 @@ func (v *JSONValue) Append(dst []byte) []byte {
 	case JSONNull:
 		return append(dst, "null"...)
 	case JSONBool:
-		if v.Bool {
-			return append(dst, "true"...)
-		}
-		return append(dst, "false"...)
+		return strconv.AppendBool(dst, v.Bool)
 	case JSONNumber:
 		return AppendNumeric(dst, v.Num)
 	case JSONString:
@@ -258,13 +253,7 @@ func compareJSONNested(a, b *JSONValue) int {
 	case JSONNumber:
 		return NumericCmp(a.Num, b.Num)
 	case JSONBool:
-		switch {
-		case a.Bool == b.Bool:
-			return 0
-		case b.Bool:
-			return -1
-		}
-		return 1
+		return int(NewBool(a.Bool).I - NewBool(b.Bool).I)
 	case JSONArray, JSONObject:
 		if len(a.Elems) != len(b.Elems) {
 			return len(a.Elems) - len(b.Elems)
@@ -287,12 +276,8 @@ func compareJSONNested(a, b *JSONValue) int {
 func ContainsJSON(a, b *JSONValue) bool {
 	// An array may contain a scalar, at the top only.
 	if a.Kind == JSONArray && b.Kind != JSONArray && b.Kind != JSONObject {
-		for _, e := range a.Elems {
-			if compareJSONNested(e, b) == 0 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(a.Elems,
+			func(e *JSONValue) bool { return compareJSONNested(e, b) == 0 })
 	}
 	return containsNested(a, b)
 }
@@ -311,14 +296,8 @@ func containsNested(a, b *JSONValue) bool {
 		return true
 	case JSONArray:
 		for _, want := range b.Elems {
-			found := false
-			for _, e := range a.Elems {
-				if containsNested(e, want) {
-					found = true
-					break
-				}
-			}
-			if !found {
+			same := func(e *JSONValue) bool { return containsNested(e, want) }
+			if !slices.ContainsFunc(a.Elems, same) {
 				return false
 			}
 		}

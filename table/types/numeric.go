@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -339,14 +340,8 @@ func NumericCmp(a, b *apd.Decimal) int {
 		return numericRank(a) - numericRank(b)
 	}
 	sa, sb := NumericSign(a), NumericSign(b)
-	if sa != sb {
-		if sa < sb {
-			return -1
-		}
-		return 1
-	}
-	if sa == 0 {
-		return 0
+	if sa != sb || sa == 0 {
+		return cmp.Compare(sa, sb)
 	}
 	var c int
 	if a.Exponent == b.Exponent {
@@ -354,10 +349,7 @@ func NumericCmp(a, b *apd.Decimal) int {
 	} else {
 		c = cmpCoeffs(a, b)
 	}
-	if sa < 0 {
-		return -c
-	}
-	return c
+	return sa * c
 }
 
 func cmpCoeffs(a, b *apd.Decimal) int {

@@ -24,11 +24,7 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 	case Int:
 		return appendInt(dst, t, d.I, f)
 	case Float:
-		bits := 64
-		if t.OID == OIDFloat4 {
-			bits = 32
-		}
-		return AppendFloat(dst, d.F, bits, f.ExtraFloatDigits)
+		return AppendFloat(dst, d.F, t.floatBits(), f.ExtraFloatDigits)
 	case Decimal:
 		return AppendNumeric(dst, d.Dec)
 	case String:
@@ -159,11 +155,7 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	case Int:
 		d.I, err = parseInt(t, s, f)
 	case Float:
-		bits := 64
-		if t.OID == OIDFloat4 {
-			bits = 32
-		}
-		d.F, err = ParseFloat(s, bits)
+		d.F, err = ParseFloat(s, t.floatBits())
 	case Decimal:
 		if d.Dec, err = ParseNumeric(s); err == nil {
 			d.Dec, err = NumericWithMod(d.Dec, t.Mod)

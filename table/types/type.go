@@ -114,6 +114,14 @@ var (
 // Equal reports whether two types are the same, modifiers aside.
 func (t *Type) Equal(o *Type) bool { return t.OID == o.OID }
 
+// floatBits is the size of a float.
+func (t *Type) floatBits() int {
+	if t.OID == OIDFloat4 {
+		return 32
+	}
+	return 64
+}
+
 // WithMod returns the type with a modifier.
 func (t *Type) WithMod(mod int32) *Type {
 	if t.Mod == mod {
