@@ -97,10 +97,7 @@ func namedError(name string, names []string, args []*types.Type) error {
 			shown[i] = names[i] + " => " + shown[i]
 		}
 	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name,
-		strings.Join(shown, ", ")).
-		WithHint("No function matches the given name and argument types. You might need to add " +
-			"explicit type casts.")
+	return noFunction(name + "(" + strings.Join(shown, ", ") + ")")
 }
 
 // ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), where the array is the last

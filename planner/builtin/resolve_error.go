@@ -29,17 +29,11 @@ func typeWithoutMod(oid types.OID) string {
 
 // Signature returns a function call as messages show it: "f(integer, text)".
 func Signature(name string, args []*types.Type) string {
-	var b strings.Builder
-	b.WriteString(name)
-	b.WriteByte('(')
+	shown := make([]string, len(args))
 	for i, a := range args {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(displayName(a))
+		shown[i] = displayName(a)
 	}
-	b.WriteByte(')')
-	return b.String()
+	return name + "(" + strings.Join(shown, ", ") + ")"
 }
 
 func functionError(name string, args []*types.Type, o outcome) error {
@@ -49,8 +43,11 @@ func functionError(name string, args []*types.Type, o outcome) error {
 			WithHint("Could not choose a best candidate function. You might need to add explicit " +
 				"type casts.")
 	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
-		Signature(name, args)).
+	return noFunction(Signature(name, args))
+}
+
+func noFunction(signature string) error {
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", signature).
 		WithHint("No function matches the given name and argument types. You might need to add " +
 			"explicit type casts.")
 }

@@ -180,15 +180,13 @@ func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
 	if pretty {
 		name = r.relationName(d)
 	}
-	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON " + name + " USING btree (")
 	opts := deparse.Options{Pretty: pretty, Name: r.relationName}
+	keys := make([]string, len(ix.Columns))
 	for i := range ix.Columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(r.keyText(d, &ix.Columns[i], opts))
+		keys[i] = r.keyText(d, &ix.Columns[i], opts)
 	}
-	b.WriteString(")")
+	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON " + name + " USING btree (" +
+		strings.Join(keys, ", ") + ")")
 	if len(ix.Include) > 0 {
 		b.WriteString(" INCLUDE (" + columnNames(d, ix.Include) + ")")
 	}

@@ -173,77 +173,68 @@ func (p *jsonParser) bare() (*JSONValue, error) {
 	return nil, p.expected("JSON value")
 }
 
-func (p *jsonParser) array() (*JSONValue, error) {
-	v := &JSONValue{Kind: JSONArray}
-	if p.space(); p.i < len(p.s) && p.s[p.i] == ']' {
+// list reads items, with commas between them, up to the end. It is called behind the beginning.
+func (p *jsonParser) list(end byte, item func(first bool) error) error {
+	if p.space(); p.i < len(p.s) && p.s[p.i] == end {
 		p.i++
-		return v, nil
+		return nil
 	}
-	for {
-		e, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		if !p.check {
-			v.Elems = append(v.Elems, e)
+	for first := true; ; first = false {
+		if err := item(first); err != nil {
+			return err
 		}
 		p.space()
 		switch {
 		case p.i < len(p.s) && p.s[p.i] == ',':
 			p.i++
-		case p.i < len(p.s) && p.s[p.i] == ']':
+		case p.i < len(p.s) && p.s[p.i] == end:
 			p.i++
-			return v, nil
+			return nil
 		default:
-			return nil, p.expected("\",\" or \"]\"")
+			return p.expected("\",\" or \"" + string(end) + "\"")
 		}
 	}
 }
 
+func (p *jsonParser) array() (*JSONValue, error) {
+	v := &JSONValue{Kind: JSONArray}
+	return v, p.list(']', func(bool) error {
+		e, err := p.value()
+		if err == nil && !p.check {
+			v.Elems = append(v.Elems, e)
+		}
+		return err
+	})
+}
+
 func (p *jsonParser) object() (*JSONValue, error) {
 	v := &JSONValue{Kind: JSONObject}
-	if p.space(); p.i < len(p.s) && p.s[p.i] == '}' {
-		p.i++
-		return v, nil
-	}
-	for first := true; ; first = false {
+	err := p.list('}', func(first bool) error {
 		p.space()
 		if p.i >= len(p.s) || p.s[p.i] != '"' {
 			if first {
-				return nil, p.expected("string or \"}\"")
+				return p.expected("string or \"}\"")
 			}
-			return nil, p.expected("string")
+			return p.expected("string")
 		}
 		key, err := p.str()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if p.space(); p.i >= len(p.s) || p.s[p.i] != ':' {
-			return nil, p.expected("\":\"")
+			return p.expected("\":\"")
 		}
 		p.i++
 		e, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		if !p.check {
+		if err == nil && !p.check {
 			v.Keys, v.Elems = append(v.Keys, key), append(v.Elems, e)
 		}
-		p.space()
-		switch {
-		case p.i < len(p.s) && p.s[p.i] == ',':
-			p.i++
-			continue
-		case p.i < len(p.s) && p.s[p.i] == '}':
-			p.i++
-		default:
-			return nil, p.expected("\",\" or \"}\"")
-		}
-		if p.binary {
-			v.sortKeys()
-		}
-		return v, nil
+		return err
+	})
+	if err == nil && p.binary {
+		v.sortKeys()
 	}
+	return v, err
 }
 
 // scanNumber returns the end of the number that begins here; ok is false if there is none.
