@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -19,15 +20,15 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) expr.Expr {
 	agg, t := b.aggregateArgs(sc, call)
 	owner := sc.state(b.aggregateLevel(sc, agg))
 	if inner := aggregateWithin(owner, agg); inner >= 0 {
-		panic(failAt(inner, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
+		panic(failure.At(inner, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
 	}
 	switch {
 	case owner.inAggregate:
-		panic(failAt(pos, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
+		panic(failure.At(pos, sqlerr.GroupingError, "aggregate function calls cannot be nested"))
 	case owner.clause != clauseTarget && owner.clause != clauseHaving &&
 		owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn &&
 		owner.clause != clauseWindow:
-		panic(failAt(pos, sqlerr.GroupingError, "aggregate functions are not allowed in %s",
+		panic(failure.At(pos, sqlerr.GroupingError, "aggregate functions are not allowed in %s",
 			owner.clause))
 	}
 	for i := range owner.aggs {
@@ -48,7 +49,7 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 	sc.sel.inAggregate = true
 	defer func() { sc.sel.inAggregate = saved }()
 	if call.Star && name != "count" {
-		panic(failure{undefinedFunction(call, name+"()")})
+		panic(failure.Of(undefinedFunction(call, name+"()")))
 	}
 	args := b.exprs(sc, call.Args)
 	var order []expr.Expr
@@ -61,7 +62,7 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 	}
 	fn, targets := resolveAggregate(call, args)
 	if fn.WithinGroup != call.WithinGroup {
-		panic(failure{withinGroupError(call, fn)})
+		panic(failure.Of(withinGroupError(call, fn)))
 	}
 	b.coerceArgs(call, args, targets)
 	agg := &opt.Agg{Func: fn, Args: args, Distinct: call.Distinct}
@@ -133,8 +134,8 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) {
 		return
 	}
 	if len(agg.Args) == 0 {
-		panic(failAt(call.Pos, sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments",
-			call.Name.Name))
+		panic(failure.At(call.Pos, sqlerr.SyntaxError,
+			"DISTINCT specified, but %s has no arguments", call.Name.Name))
 	}
 	for i, k := range agg.OrderBy {
 		found := false
@@ -142,7 +143,7 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) {
 			found = found || logical.Equal(a, k.Expr)
 		}
 		if !found {
-			panic(failAt(exprPos(call.OrderBy[i].Expr), sqlerr.InvalidColumnReference,
+			panic(failure.At(exprPos(call.OrderBy[i].Expr), sqlerr.InvalidColumnReference,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in "+
 					"argument list"))
 		}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -18,11 +19,11 @@ func (b *binder) modifiedTable(name ast.Name, verb string) *table.Desc {
 	d := b.relation(name, nil)
 	switch d.Kind {
 	case table.KindView:
-		panic(unsupported(name.Pos, verb+" of a view"))
+		panic(failure.Unsupported(name.Pos, verb+" of a view"))
 	case table.KindSequence:
-		panic(failAt(0, sqlerr.WrongObjectType, "cannot change sequence \"%s\"", d.Name))
+		panic(failure.At(0, sqlerr.WrongObjectType, "cannot change sequence \"%s\"", d.Name))
 	case table.KindVirtual:
-		panic(failAt(0, sqlerr.InsufficientPrivilege, "permission denied for table %s", d.Name))
+		panic(failure.At(0, sqlerr.InsufficientPrivilege, "permission denied for table %s", d.Name))
 	}
 	b.meta.Writes = true
 	b.noteUse(d.ID, opt.Modifies)
@@ -33,7 +34,8 @@ func (b *binder) modifiedTable(name ast.Name, verb string) *table.Desc {
 // a statement, as in PostgreSQL.
 func changeable(d *table.Desc) {
 	if d.Kind == table.KindMaterializedView {
-		panic(failAt(0, sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", d.Name))
+		panic(failure.At(0, sqlerr.WrongObjectType, "cannot change materialized view \"%s\"",
+			d.Name))
 	}
 }
 
@@ -42,17 +44,17 @@ func targetColumn(d *table.Desc, c ast.Ident) int {
 	if i := d.Column(c.Name); i >= 0 && !d.Columns[i].Hidden {
 		return i
 	}
-	panic(failAt(c.Pos, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist",
-		c.Name, d.Name))
+	panic(failure.At(c.Pos, sqlerr.UndefinedColumn,
+		"column \"%s\" of relation \"%s\" does not exist", c.Name, d.Name))
 }
 
 // assign converts a value to a column's type by an assignment cast.
 func (b *binder) assign(e expr.Expr, col *table.Column, pos int) expr.Expr {
 	if !canCast(e.Type(), col.Type, assignment) {
-		panic(failure{sqlerr.New(sqlerr.DatatypeMismatch,
+		panic(failure.Of(sqlerr.New(sqlerr.DatatypeMismatch,
 			"column \"%s\" is of type %s but expression is of type %s",
 			col.Name, typeName(col.Type), typeName(e.Type())).At(pos).
-			WithHint("You will need to rewrite or cast the expression.")})
+			WithHint("You will need to rewrite or cast the expression.")))
 	}
 	return b.coerce(e, col.Type, assignment, pos)
 }
@@ -76,7 +78,7 @@ func (f *defaults) value(i int) expr.Expr {
 }
 
 func (b *binder) defaultOf(d *table.Desc, i int) expr.Expr {
-	defer amend(withoutPosition)
+	defer failure.Amend(withoutPosition)
 	col := &d.Columns[i]
 	switch {
 	case col.Identity != "":
@@ -85,21 +87,21 @@ func (b *binder) defaultOf(d *table.Desc, i int) expr.Expr {
 	case col.DefaultText == "":
 		return &expr.Const{T: col.Type, Value: types.Null}
 	}
-	parsed := must(b.env.ParseExpr(col.DefaultText))
+	parsed := failure.Must(b.env.ParseExpr(col.DefaultText))
 	return b.assign(b.rowExpr(nil, 0, parsed, clauseDefault), col, 0)
 }
 
 // generated binds the expressions of generated columns over a row of IDs. The entries of other
 // columns are nil.
 func (b *binder) generated(d *table.Desc, first logical.ColID) []expr.Expr {
-	defer amend(withoutPosition)
+	defer failure.Amend(withoutPosition)
 	var out []expr.Expr
 	for i := range d.Columns {
 		col := &d.Columns[i]
 		if col.Generated == "" {
 			continue
 		}
-		parsed := must(b.env.ParseExpr(col.Generated))
+		parsed := failure.Must(b.env.ParseExpr(col.Generated))
 		if out == nil {
 			out = make([]expr.Expr, len(d.Columns))
 		}
@@ -110,10 +112,10 @@ func (b *binder) generated(d *table.Desc, first logical.ColID) []expr.Expr {
 
 // checks binds the CHECK constraints over the new row.
 func (b *binder) checks(d *table.Desc, first logical.ColID) []opt.Check {
-	defer amend(withoutPosition)
+	defer failure.Amend(withoutPosition)
 	var out []opt.Check
 	for _, c := range d.Checks {
-		parsed := must(b.env.ParseExpr(c.Text))
+		parsed := failure.Must(b.env.ParseExpr(c.Text))
 		cond := b.coerceBool(b.rowExpr(d, first, parsed, clauseCheck), "CHECK", parsed)
 		out = append(out, opt.Check{Name: c.Name, Cond: cond})
 	}

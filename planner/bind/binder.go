@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -50,7 +51,7 @@ func (b *binder) relation(name ast.Name, f *withFrame) *table.Desc {
 		err = sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
 			full).At(int(name.Pos))
 	}
-	check(laterCTE(err, f, name.Name))
+	failure.Check(laterCTE(err, f, name.Name))
 	b.noteTable(d)
 	return d
 }
@@ -95,9 +96,9 @@ func (b *binder) noteUse(id table.ID, u opt.Use) {
 // enter enters a level of nesting; the caller defers leave.
 func (b *binder) enter(pos ast.Pos) {
 	b.depth++
-	check(b.interrupt.Step())
+	failure.Check(b.interrupt.Step())
 	if b.depth > maxDepth {
-		panic(failAt(pos, sqlerr.StatementTooComplex, "stack depth limit exceeded"))
+		panic(failure.At(pos, sqlerr.StatementTooComplex, "stack depth limit exceeded"))
 	}
 }
 

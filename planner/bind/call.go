@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -18,17 +19,17 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) expr.Expr {
 	switch {
 	case call.Over != nil:
 		if call.ArgNames != nil || call.Variadic {
-			panic(unsupported(pos, "a window call with named or VARIADIC arguments"))
+			panic(failure.Unsupported(pos, "a window call with named or VARIADIC arguments"))
 		}
 		return b.window(sc, call)
 	case len(builtin.Aggregates(call.Name.Name)) > 0:
 		if call.ArgNames != nil || call.Variadic {
-			panic(unsupported(pos, "an aggregate with named or VARIADIC arguments"))
+			panic(failure.Unsupported(pos, "an aggregate with named or VARIADIC arguments"))
 		}
 		return b.aggregate(sc, call)
 	}
 	if _, only := windowFunctions[call.Name.Name]; only {
-		panic(failAt(pos, sqlerr.WrongObjectType, "window function %s requires an OVER clause",
+		panic(failure.At(pos, sqlerr.WrongObjectType, "window function %s requires an OVER clause",
 			call.Name.Name))
 	}
 	fn, args, t := b.resolveCall(sc, call)
@@ -45,6 +46,6 @@ func (b *binder) checkSchema(sc *scope, call *ast.FuncCall) {
 		return
 	}
 	args := b.exprs(sc, call.Args)
-	panic(failure{undefinedFunction(call,
-		builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args)))})
+	panic(failure.Of(undefinedFunction(call,
+		builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args)))))
 }

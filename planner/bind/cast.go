@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -170,17 +171,17 @@ func (b *binder) inferParam(p *expr.Param, t *types.Type) expr.Expr {
 	if *have == nil {
 		*have = t
 	} else if (*have).OID != t.OID {
-		panic(failure{sqlerr.New(sqlerr.AmbiguousParameter,
+		panic(failure.Of(sqlerr.New(sqlerr.AmbiguousParameter,
 			"inconsistent types deduced for parameter $%d", p.N).
-			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)})
+			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)))
 	}
 	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}
 }
 
 func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) expr.Expr {
 	if !canCast(arg.Type(), t, explicit) {
-		panic(failAt(pos, sqlerr.CannotCoerce, "cannot cast type %s to %s", typeName(arg.Type()),
-			typeName(t)))
+		panic(failure.At(pos, sqlerr.CannotCoerce, "cannot cast type %s to %s",
+			typeName(arg.Type()), typeName(t)))
 	}
 	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown {
 		arg = b.parseLiteral(c, t)
@@ -195,7 +196,7 @@ func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) expr.Ex
 		return e
 	}
 	if t.OID != types.OIDUnknown {
-		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+		panic(failure.At(exprPos(src), sqlerr.DatatypeMismatch,
 			"argument of %s must be type boolean, not type %s", construct, typeName(t)))
 	}
 	return b.coerce(e, types.TBool, implicit, exprPos(src))
@@ -205,7 +206,7 @@ func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) expr.Ex
 func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string,
 	src ast.Expr) expr.Expr {
 	if !canCast(e.Type(), t, assignment) {
-		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+		panic(failure.At(exprPos(src), sqlerr.DatatypeMismatch,
 			"argument of %s must be type %s, not type %s", construct, typeName(t),
 			typeName(e.Type())))
 	}
@@ -221,7 +222,7 @@ var intervalOrder = []string{"year", "month", "day", "hour", "minute", "second"}
 
 // ResolveType returns a type by its written name, or error 42704.
 func ResolveType(n ast.TypeName) (t *types.Type, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	return resolveType(n), nil
 }
 
@@ -232,7 +233,7 @@ func resolveType(n ast.TypeName) *types.Type {
 		if n.Schema != "" {
 			name = n.Schema + "." + name
 		}
-		panic(failAt(n.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", name))
+		panic(failure.At(n.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", name))
 	}
 	mods := n.Mods
 	if n.Fields != "" {
@@ -243,13 +244,12 @@ func resolveType(n ast.TypeName) *types.Type {
 		mods = []int{intervalMask(n), precision}
 	}
 	t, err := types.TypeWithMods(t, mods)
-	check(at(err, int(n.Pos)))
+	failure.Check(at(err, int(n.Pos)))
 	if n.ArrayDims > 0 {
 		a := types.ArrayOf(t)
 		if a == nil {
-			panic(failAt(n.Pos, sqlerr.UndefinedObject,
-				"could not find array type for data type %s",
-				typeName(t)))
+			panic(failure.At(n.Pos, sqlerr.UndefinedObject,
+				"could not find array type for data type %s", typeName(t)))
 		}
 		t = a
 	}
@@ -274,7 +274,7 @@ func intervalMask(n ast.TypeName) int {
 		}
 	}
 	if mask == 0 {
-		panic(failAt(n.Pos, sqlerr.SyntaxError, "invalid interval fields \"%s\"", n.Fields))
+		panic(failure.At(n.Pos, sqlerr.SyntaxError, "invalid interval fields \"%s\"", n.Fields))
 	}
 	return mask
 }

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -16,18 +17,18 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	}
 	t, hidden := findTable(sc, ref.Qualifier)
 	if t == nil {
-		panic(failure{missingTable(sc, ref.Qualifier, hidden, ref.Pos)})
+		panic(failure.Of(missingTable(sc, ref.Qualifier, hidden, ref.Pos)))
 	}
 	if ambiguousTable(sc, ref.Qualifier) {
-		panic(failAt(ref.Pos, sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
+		panic(failure.At(ref.Pos, sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
 			t.alias))
 	}
 	if v := columnNamed(t.cols, ref); v != nil {
 		b.noteColumn(ref, []*fromTable{t}, v)
 		return b.visibleRef(v, ref.Pos)
 	}
-	panic(failure{sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", t.alias,
-		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, t.alias, ref.Name))})
+	panic(failure.Of(sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", t.alias,
+		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, t.alias, ref.Name))))
 }
 
 // bareColumn resolves a name without qualifier: to a column of the nearest query that has one, else
@@ -42,8 +43,8 @@ func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) expr.Expr {
 		b.noteRow(ref, t)
 		return b.wholeRow(t, ref.Pos)
 	}
-	panic(failure{sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
-		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, "", ref.Name))})
+	panic(failure.Of(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, "", ref.Name))))
 }
 
 // localColumn resolves a bare name among one query's columns. It returns nil when there is none.
@@ -64,7 +65,7 @@ func columnNamed(cols []visible, ref *ast.ColumnRef) *visible {
 			continue
 		}
 		if found != nil {
-			panic(failure{ambiguousColumn(ref.Name, ref.Pos)})
+			panic(failure.Of(ambiguousColumn(ref.Name, ref.Pos)))
 		}
 		found = &cols[i]
 	}

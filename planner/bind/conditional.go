@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -57,7 +58,7 @@ func (b *binder) forbidSets(sc *scope, construct string) func() {
 // unify casts expressions, in place, to their common type.
 func (b *binder) unify(construct string, es []expr.Expr, sources []ast.Expr) *types.Type {
 	t, offender, err := builtin.CommonTypeFor(construct, typesOf(es))
-	check(at(err, sourcePos(sources, offender)))
+	failure.Check(at(err, sourcePos(sources, offender)))
 	for i := range es {
 		es[i] = b.coerce(es[i], t, implicit, sourcePos(sources, i))
 	}
@@ -102,11 +103,11 @@ func (b *binder) coalesce(sc *scope, call *ast.FuncCall) expr.Expr {
 // operator.
 func (b *binder) nullIf(sc *scope, call *ast.FuncCall) expr.Expr {
 	if len(call.Args) != 2 {
-		panic(failAt(call.Pos, sqlerr.SyntaxError, "NULLIF takes two arguments"))
+		panic(failure.At(call.Pos, sqlerr.SyntaxError, "NULLIF takes two arguments"))
 	}
 	args := b.exprs(sc, call.Args)
 	fn, targets, err := builtin.NullIf(args[0].Type(), args[1].Type())
-	check(at(err, int(call.Pos)))
+	failure.Check(at(err, int(call.Pos)))
 	b.coerceArgs(call, args, targets)
 	return &expr.Call{T: targets[0], Func: fn, Args: args, Pos: int(call.Pos)}
 }
@@ -126,9 +127,9 @@ func (b *binder) extreme(sc *scope, call *ast.FuncCall) expr.Expr {
 // array binds ARRAY[…]. elem is the element type that a cast around it requires, or nil.
 func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) expr.Expr {
 	if len(e.Elements) == 0 && elem == nil {
-		panic(failure{sqlerr.New(sqlerr.IndeterminateDatatype,
+		panic(failure.Of(sqlerr.New(sqlerr.IndeterminateDatatype,
 			"cannot determine type of empty array").At(int(e.Pos)).
-			WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")})
+			WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")))
 	}
 	elems := make([]expr.Expr, len(e.Elements))
 	nested := false
@@ -149,8 +150,8 @@ func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) expr.Expr {
 	t := b.unify("ARRAY", elems, e.Elements)
 	array := types.ArrayOf(t)
 	if array == nil {
-		panic(failAt(e.Pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
-			typeName(t)))
+		panic(failure.At(e.Pos, sqlerr.UndefinedObject,
+			"could not find array type for data type %s", typeName(t)))
 	}
 	return &expr.ArrayExpr{T: array, Elems: elems}
 }

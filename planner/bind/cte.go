@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -30,7 +31,7 @@ func (b *binder) with(sc *scope, w *ast.With) {
 		defs[i] = &w.CTEs[i]
 		for _, o := range defs[:i] {
 			if def := defs[i]; o.Name == def.Name {
-				panic(failAt(def.Pos, sqlerr.DuplicateAlias,
+				panic(failure.At(def.Pos, sqlerr.DuplicateAlias,
 					"WITH query name \"%s\" specified more than once", def.Name))
 			}
 		}
@@ -63,7 +64,7 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) *cteEntry {
 		return entry
 	}
 	if !isSelect && sc.outer != nil {
-		panic(failAt(def.Pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(def.Pos, sqlerr.FeatureNotSupported,
 			"WITH clause containing a data-modifying statement must be at the top level"))
 	}
 	q := b.cteStatement(def, outer)
@@ -94,7 +95,7 @@ func (b *binder) cteStatement(def *ast.CTE, outer *scope) *logical.Query {
 // nameCTE applies the column list of a WITH query.
 func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) {
 	if len(entry.def.Columns) > len(q.Cols) {
-		panic(failAt(entry.def.Pos, sqlerr.InvalidColumnReference,
+		panic(failure.At(entry.def.Pos, sqlerr.InvalidColumnReference,
 			"WITH query \"%s\" has %d columns available but %d columns specified", entry.name,
 			len(q.Cols), len(entry.def.Columns)))
 	}
@@ -113,7 +114,7 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) {
 	def := entry.def
 	u, ok := sel.Body.(*ast.SetOp)
 	if !ok || u.Op != "union" {
-		panic(failAt(def.Pos, sqlerr.InvalidRecursion,
+		panic(failure.At(def.Pos, sqlerr.InvalidRecursion,
 			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] "+
 				"recursive-term", def.Name))
 	}
@@ -126,10 +127,10 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) {
 	}
 	first, second := b.recursiveTerms(sc, entry, u)
 	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
-		panic(unsupported(def.Pos, "a recursive query that refers to an outer query"))
+		panic(failure.Unsupported(def.Pos, "a recursive query that refers to an outer query"))
 	}
 	if readsWorkTable(first.Node, entry.cte) || readsWorkTable(second.Node, entry.cte) {
-		panic(unsupported(def.Pos,
+		panic(failure.Unsupported(def.Pos,
 			"a recursive query within the recursive term of another that it refers to"))
 	}
 }
@@ -144,7 +145,7 @@ func (b *binder) recursiveTerms(sc *scope, entry *cteEntry, u *ast.SetOp) (first
 	second = b.body(sc.sibling(), u.Right, true)
 	entry.recursing = false
 	if len(first.Cols) != len(second.Cols) {
-		panic(failAt(bodyPos(u.Right), sqlerr.SyntaxError,
+		panic(failure.At(bodyPos(u.Right), sqlerr.SyntaxError,
 			"each UNION query must have the same number of columns"))
 	}
 	b.recursiveTypes(entry, first, second, u)
@@ -186,7 +187,7 @@ func noRecursiveTail(sel *ast.Select) {
 	default:
 		return
 	}
-	panic(failAt(pos, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented",
+	panic(failure.At(pos, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented",
 		what))
 }
 
@@ -214,18 +215,18 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 			if offender == 1 {
 				body = u.Right
 			}
-			panic(failure{at(err, outputPos(body, i))})
+			panic(failure.Of(at(err, outputPos(body, i))))
 		}
 		if t.OID == ft.OID && ft.Mod != st.Mod {
 			t = t.WithMod(types.NoMod)
 		}
 		if t.OID != ft.OID || t.Mod != ft.Mod {
-			panic(failure{sqlerr.New(sqlerr.DatatypeMismatch,
+			panic(failure.Of(sqlerr.New(sqlerr.DatatypeMismatch,
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s "+
 					"overall",
 				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID,
 					t.Mod)).At(outputPos(u.Left, i)).
-				WithHint("Cast the output of the non-recursive term to the correct type.")})
+				WithHint("Cast the output of the non-recursive term to the correct type.")))
 		}
 		b.coerceOutput(second, i, ft, implicit, 0)
 	}
@@ -245,7 +246,7 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) *fromItem
 		}
 		return b.derived(sc, q, alias, ref.Columns)
 	case entry.cte.Modifies && len(entry.cols) == 0:
-		panic(failAt(ref.Name.Pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(ref.Name.Pos, sqlerr.FeatureNotSupported,
 			"WITH query \"%s\" does not have a RETURNING clause", entry.name))
 	}
 	node := &logical.CTERef{CTE: entry.cte, Alias: alias}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
 )
@@ -8,7 +9,7 @@ import (
 // delete binds DELETE: the rows of the table joined with USING and filtered.
 func (b *binder) delete(s *ast.Delete, outer *scope) *logical.Query {
 	if s.CurrentOf != "" {
-		panic(unsupported(s.Pos, "WHERE CURRENT OF"))
+		panic(failure.Unsupported(s.Pos, "WHERE CURRENT OF"))
 	}
 	sc := outer.inner()
 	if s.With != nil {

@@ -22,8 +22,6 @@
 //  2. A column that comes from an outer query gets a new ID where it is projected, so that an ID is
 //     made by one node only (package logical, invariant 1).
 //  3. A bound expression with a subquery in it is used in one place only.
-//  4. The first error ends the binding: it travels as a panic of type failure, which only this
-//     package raises. Every exported function catches it and returns the error; a cancelled context
-//     and an error of the catalog come out the same way. All other panics pass through. A binder
-//     that has failed is not used again, so nothing has to be restored on the way out.
+//  4. The first error ends the binding as a panic (package failure), which every exported function
+//     catches. A binder that has failed is not used again, so nothing is restored on the way out.
 package bind

@@ -3,6 +3,7 @@ package bind
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -17,7 +18,7 @@ import (
 // want, when not nil, is the type of the column that takes the value.
 func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	want *types.Type) (bound expr.Expr, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	first, c := b.newRowOf(d)
 	bound = b.coerceToWanted(b.rowExpr(d, first, e, c), want, e)
@@ -41,14 +42,14 @@ func (b *binder) newRowOf(d *table.Desc) (first logical.ColID, c clause) {
 // Scalar binds an argument of EXECUTE.
 func Scalar(ctx context.Context, env *opt.Env, e ast.Expr,
 	want *types.Type) (bound expr.Expr, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	return newBinder(ctx, env).constant(e, want, clauseExecute), nil
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
 func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type,
 	params []*types.Type) (bound expr.Expr, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	b.meta.Params = append(b.meta.Params, params...)
 	return b.constant(e, want, clauseAsOf), nil
@@ -64,7 +65,7 @@ func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) exp
 		return b.resolveUnknown(e)
 	}
 	if !canCast(e.Type(), want, assignment) {
-		panic(failAt(exprPos(src), sqlerr.DatatypeMismatch,
+		panic(failure.At(exprPos(src), sqlerr.DatatypeMismatch,
 			"expression is of type %s, which cannot be converted to type %s", typeName(e.Type()),
 			typeName(want)))
 	}
@@ -75,7 +76,7 @@ func (b *binder) coerceToWanted(e expr.Expr, want *types.Type, src ast.Expr) exp
 // parameters, nil where they are to be inferred.
 func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
 	params []*types.Type) (bound *logical.Statement, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	for _, t := range params {
 		if t != nil && t.OID == types.OIDUnknown {
@@ -113,7 +114,7 @@ func (b *binder) momentParams(stmt ast.Statement) {
 // the search path for its names; nil: the session's.
 func Query(ctx context.Context, env *opt.Env, q *ast.Select,
 	path []string) (notes *Notes, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	b.path = path
 	b.notes = newNotes()
@@ -132,7 +133,7 @@ func Query(ctx context.Context, env *opt.Env, q *ast.Select,
 // entry of FROM.
 func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc,
 	e ast.Expr) (notes *Notes, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	b.notes = newNotes()
 	first, c := b.newRowOf(d)

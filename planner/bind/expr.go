@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -12,7 +13,7 @@ const maxExprDepth = 5000
 
 // expr binds any scalar expression.
 func (b *binder) expr(sc *scope, e ast.Expr) expr.Expr {
-	check(b.interrupt.Step())
+	failure.Check(b.interrupt.Step())
 	switch e := e.(type) {
 	case *ast.Literal:
 		return b.literal(e)
@@ -23,7 +24,7 @@ func (b *binder) expr(sc *scope, e ast.Expr) expr.Expr {
 	}
 	b.exprDepth++
 	if b.exprDepth > maxExprDepth {
-		panic(failAt(e.At(), sqlerr.StatementTooComplex, "stack depth limit exceeded"))
+		panic(failure.At(e.At(), sqlerr.StatementTooComplex, "stack depth limit exceeded"))
 	}
 	bound := b.compound(sc, e)
 	b.exprDepth--
@@ -74,21 +75,22 @@ func (b *binder) compound(sc *scope, e ast.Expr) expr.Expr {
 	case *ast.FieldSelect:
 		return b.fieldSelect(sc, e)
 	case *ast.Default:
-		panic(failAt(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context"))
+		panic(failure.At(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context"))
 	case *ast.Star:
 		if len(e.Qualifier) > 0 {
 			return b.rowStar(sc, e)
 		}
-		panic(failAt(e.Pos, sqlerr.SyntaxError, "row expansion via \"*\" is not supported here"))
+		panic(failure.At(e.Pos, sqlerr.SyntaxError,
+			"row expansion via \"*\" is not supported here"))
 	}
-	panic(failAt(0, sqlerr.InternalError, "planner: unexpected expression %T", e))
+	panic(failure.At(0, sqlerr.InternalError, "planner: unexpected expression %T", e))
 }
 
 // rowStar binds t.* where a single value is required: the row.
 func (b *binder) rowStar(sc *scope, e *ast.Star) expr.Expr {
 	t, hidden := findTable(sc, e.Qualifier)
 	if t == nil {
-		panic(failure{missingTable(sc, e.Qualifier, hidden, e.Pos)})
+		panic(failure.Of(missingTable(sc, e.Qualifier, hidden, e.Pos)))
 	}
 	b.noteRow(e, t)
 	return b.wholeRow(t, e.Pos)
@@ -107,7 +109,7 @@ func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) expr.Expr {
 			return bound
 		}
 	}
-	panic(unsupported(e.Pos, "selection of a field of a composite value"))
+	panic(failure.Unsupported(e.Pos, "selection of a field of a composite value"))
 }
 
 // exprs binds a list.
@@ -134,7 +136,7 @@ func typesOf(es []expr.Expr) []*types.Type {
 // it.
 func (b *binder) param(e *ast.Param) expr.Expr {
 	if e.N < 1 || e.N > 65535 {
-		panic(failAt(e.Pos, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N))
+		panic(failure.At(e.Pos, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N))
 	}
 	for len(b.meta.Params) < e.N {
 		b.meta.Params = append(b.meta.Params, nil)
@@ -152,14 +154,14 @@ func (b *binder) collate(sc *scope, e *ast.Collate) expr.Expr {
 	// A literal without a type keeps it: the operator determines its type.
 	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String ||
 		t.OID == types.OIDJSON {
-		panic(failAt(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s",
+		panic(failure.At(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s",
 			typeName(t)))
 	}
 	switch e.Collation.Name {
 	case "C", "POSIX", "default", "ucs_basic":
 		return arg
 	}
-	panic(failAt(e.Pos, sqlerr.UndefinedObject,
+	panic(failure.At(e.Pos, sqlerr.UndefinedObject,
 		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name))
 }
 

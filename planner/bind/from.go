@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -68,14 +69,14 @@ func checkAliases(have, more []*fromTable) {
 				t.desc.ID != o.desc.ID {
 				continue // same name in two schemas: a qualifier distinguishes them
 			}
-			panic(failAt(0, sqlerr.DuplicateAlias, "table name \"%s\" specified more than once",
+			panic(failure.At(0, sqlerr.DuplicateAlias, "table name \"%s\" specified more than once",
 				t.alias))
 		}
 	}
 }
 
 func (b *binder) tableExpr(sc *scope, te ast.TableExpr) *fromItem {
-	check(b.interrupt.Step())
+	failure.Check(b.interrupt.Step())
 	var it *fromItem
 	switch te := te.(type) {
 	case *ast.TableRef:
@@ -89,7 +90,7 @@ func (b *binder) tableExpr(sc *scope, te ast.TableExpr) *fromItem {
 		defer b.leave()
 		return b.joinExpr(sc, te)
 	default:
-		panic(failAt(0, sqlerr.InternalError, "planner: unexpected FROM entry %T", te))
+		panic(failure.At(0, sqlerr.InternalError, "planner: unexpected FROM entry %T", te))
 	}
 	b.noteEntry(te, it.tables[0])
 	return it
@@ -98,7 +99,7 @@ func (b *binder) tableExpr(sc *scope, te ast.TableExpr) *fromItem {
 // tableRef binds the name of a WITH query, a view, or a relation.
 func (b *binder) tableRef(sc *scope, ref *ast.TableRef) *fromItem {
 	if ref.Sample != nil {
-		panic(unsupported(ref.Sample.Pos, "TABLESAMPLE"))
+		panic(failure.Unsupported(ref.Sample.Pos, "TABLESAMPLE"))
 	}
 	if ref.Name.Schema == "" {
 		if cte := sc.with.find(ref.Name.Name); cte != nil {
@@ -121,8 +122,8 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) *fromItem {
 	q := b.query(ref.Query, b.fromOuter(sc, ref.Lateral), false)
 	sc.sel.clause = saved
 	if ref.Alias == "" {
-		panic(failure{sqlerr.New(sqlerr.SyntaxError, "subquery in FROM must have an alias").
-			At(int(ref.Pos)).WithHint("For example, FROM (SELECT ...) [AS] foo.")})
+		panic(failure.Of(sqlerr.New(sqlerr.SyntaxError, "subquery in FROM must have an alias").
+			At(int(ref.Pos)).WithHint("For example, FROM (SELECT ...) [AS] foo.")))
 	}
 	it := b.derived(sc, q, ref.Alias, ref.Columns)
 	it.tables[0].source = q.Node
@@ -176,7 +177,7 @@ func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) [
 		cols[0].name = ref.Alias
 	}
 	if ref.ColumnDefs != nil {
-		panic(failAt(ref.ColumnDefs[0].Name.Pos, sqlerr.SyntaxError,
+		panic(failure.At(ref.ColumnDefs[0].Name.Pos, sqlerr.SyntaxError,
 			"a column definition list is only allowed for functions returning \"record\""))
 	}
 	if ref.Ordinality {

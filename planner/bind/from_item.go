@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -87,7 +88,7 @@ func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) {
 		what = "join expression"
 	}
 	if len(columns) > len(t.cols) {
-		panic(failAt(0, sqlerr.InvalidColumnReference,
+		panic(failure.At(0, sqlerr.InvalidColumnReference,
 			"%s \"%s\" has %d columns available but %d columns specified", what, t.alias,
 			len(t.cols), len(columns)))
 	}

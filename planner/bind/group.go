@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -26,7 +27,7 @@ func (s *selecting) bindGroupBy() {
 	for _, it := range items {
 		next := s.groupItem(it)
 		if len(sets)*len(next) > maxGroupingSets {
-			panic(failAt(it.Pos, sqlerr.StatementTooComplex,
+			panic(failure.At(it.Pos, sqlerr.StatementTooComplex,
 				"too many grouping sets present (maximum %d)", maxGroupingSets))
 		}
 		var product [][]int
@@ -95,7 +96,7 @@ func rollup(parts [][]int) [][]int {
 
 func cube(parts [][]int, pos ast.Pos) [][]int {
 	if len(parts) > 12 {
-		panic(failAt(pos, sqlerr.TooManyColumns, "CUBE is limited to 12 elements"))
+		panic(failure.At(pos, sqlerr.TooManyColumns, "CUBE is limited to 12 elements"))
 	}
 	var sets [][]int
 	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
@@ -143,7 +144,7 @@ func (s *selecting) groupBound(e ast.Expr) expr.Expr {
 		return s.b.expr(s.sc, e)
 	}
 	if n >= len(s.targets) || s.targets[n].junk {
-		panic(failAt(e.At(), sqlerr.InvalidColumnReference,
+		panic(failure.At(e.At(), sqlerr.InvalidColumnReference,
 			"GROUP BY position %d is not in select list", n+1))
 	}
 	t := &s.targets[n]
@@ -163,13 +164,13 @@ func (s *selecting) refuseCalls(e expr.Expr, pos ast.Pos) {
 		}
 		for _, a := range sel.aggs {
 			if a.ID == c.Index {
-				panic(failAt(a.pos, sqlerr.GroupingError,
+				panic(failure.At(a.pos, sqlerr.GroupingError,
 					"aggregate functions are not allowed in GROUP BY"))
 			}
 		}
 		for _, w := range sel.wins {
 			if w.ID == c.Index {
-				panic(failAt(w.pos, sqlerr.WindowingError,
+				panic(failure.At(w.pos, sqlerr.WindowingError,
 					"window functions are not allowed in GROUP BY"))
 			}
 		}
@@ -184,7 +185,7 @@ func (s *selecting) buildGroups() {
 		return
 	}
 	if sel.selfReference && len(sel.aggs) > 0 {
-		panic(failAt(sel.aggs[0].pos, sqlerr.InvalidRecursion,
+		panic(failure.At(sel.aggs[0].pos, sqlerr.InvalidRecursion,
 			"aggregate functions are not allowed in a recursive query's recursive term"))
 	}
 	s.setsBelow()

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -87,10 +88,10 @@ func (g *grouper) column(c *expr.Col) expr.Expr {
 		name = t.alias + "." + name
 	}
 	if g.inner > 0 {
-		panic(failAt(c.Pos, sqlerr.GroupingError,
+		panic(failure.At(c.Pos, sqlerr.GroupingError,
 			"subquery uses ungrouped column \"%s\" from outer query", name))
 	}
-	panic(failAt(c.Pos, sqlerr.GroupingError,
+	panic(failure.At(c.Pos, sqlerr.GroupingError,
 		"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function",
 		name))
 }
@@ -161,7 +162,7 @@ func (g *grouper) groupings() {
 		for i, a := range call.args {
 			k := g.keyOf(a)
 			if k < 0 {
-				panic(failAt(call.pos, sqlerr.GroupingError,
+				panic(failure.At(call.pos, sqlerr.GroupingError,
 					"arguments to GROUPING must be grouping expressions of the associated "+
 						"query level"))
 			}

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -74,8 +75,8 @@ func (in *inserting) columnList() []int {
 	for _, c := range in.stmt.Columns {
 		i := targetColumn(d, c)
 		if slices.Contains(out, i) {
-			panic(failAt(c.Pos, sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
-				c.Name))
+			panic(failure.At(c.Pos, sqlerr.DuplicateColumn,
+				"column \"%s\" specified more than once", c.Name))
 		}
 		out = append(out, i)
 	}
@@ -149,30 +150,28 @@ func (in *inserting) ignoresGiven(i int) bool {
 // checkWritable refuses a value for a column that generates its own.
 func (in *inserting) checkWritable(i int) {
 	col := &in.d.Columns[i]
+	var detail, hint string
 	switch {
 	case col.Generated != "":
-		panic(failure{sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column "+
-			"\"%s\"",
-			col.Name).
-			WithDetail("Column \"%s\" is a generated column.", col.Name)})
+		detail = "Column \"%s\" is a generated column."
 	case col.Identity == "always" && in.stmt.Overriding != "system":
-		panic(failure{sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column "+
-			"\"%s\"",
-			col.Name).
-			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
-				col.Name).
-			WithHint("Use OVERRIDING SYSTEM VALUE to override.")})
+		detail = "Column \"%s\" is an identity column defined as GENERATED ALWAYS."
+		hint = "Use OVERRIDING SYSTEM VALUE to override."
+	default:
+		return
 	}
+	panic(failure.Of(sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column "+
+		"\"%s\"", col.Name).WithDetail(detail, col.Name).WithHint("%s", hint)))
 }
 
 // checkCount compares the number of values with the number of columns.
 func (in *inserting) checkCount(n int, pos func(int) int) {
 	switch {
 	case n > len(in.columns):
-		panic(failAt(pos(len(in.columns)), sqlerr.SyntaxError,
+		panic(failure.At(pos(len(in.columns)), sqlerr.SyntaxError,
 			"INSERT has more expressions than target columns"))
 	case in.stmt.Columns != nil && n < len(in.columns):
-		panic(failAt(in.stmt.Columns[n].Pos, sqlerr.SyntaxError,
+		panic(failure.At(in.stmt.Columns[n].Pos, sqlerr.SyntaxError,
 			"INSERT has more target columns than expressions"))
 	}
 }

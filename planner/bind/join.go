@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -29,7 +30,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) *fromItem {
 	kind := joinKinds[j.Kind]
 	node := b.join(kind, left.node, right.node, nil)
 	if node.Lateral && (kind == opt.Right || kind == opt.Full) {
-		panic(failure{b.lateralRefused(left, right)})
+		panic(failure.Of(b.lateralRefused(left, right)))
 	}
 	left.isSide(&node.Left, sc.level())
 	right.isSide(&node.Right, sc.level())
@@ -138,7 +139,7 @@ func (b *binder) joinUsing(j *ast.Join, kind opt.JoinKind, it, left, right *from
 	merged := map[string]bool{}
 	for _, u := range using {
 		if merged[u.Name] {
-			panic(failAt(u.Pos, sqlerr.DuplicateColumn,
+			panic(failure.At(u.Pos, sqlerr.DuplicateColumn,
 				"column name \"%s\" appears more than once in USING clause", u.Name))
 		}
 		merged[u.Name] = true
@@ -166,13 +167,13 @@ func sideColumn(it *fromItem, u ast.Ident, side string) *visible {
 			continue
 		}
 		if found != nil {
-			panic(failAt(0, sqlerr.AmbiguousColumn,
+			panic(failure.At(0, sqlerr.AmbiguousColumn,
 				"common column name \"%s\" appears more than once in %s table", u.Name, side))
 		}
 		found = &it.cols[i]
 	}
 	if found == nil {
-		panic(failAt(0, sqlerr.UndefinedColumn,
+		panic(failure.At(0, sqlerr.UndefinedColumn,
 			"column \"%s\" specified in USING clause does not exist in %s table", u.Name, side))
 	}
 	return found
@@ -183,7 +184,7 @@ func sideColumn(it *fromItem, u ast.Ident, side string) *visible {
 func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) visible {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
 	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
-	check(err)
+	failure.Check(err)
 	eq := b.binary("=", le, re, int(u.Pos))
 	node := it.node.(*logical.Join)
 	node.On = append(node.On, eq)

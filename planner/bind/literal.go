@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -26,7 +27,7 @@ func (b *binder) literal(e *ast.Literal) expr.Expr {
 	case ast.LiteralInt, ast.LiteralNumber:
 		return number(e.Text, pos)
 	}
-	panic(unsupported(pos, "a bit string literal"))
+	panic(failure.Unsupported(pos, "a bit string literal"))
 }
 
 func number(text string, pos int) expr.Expr {
@@ -38,7 +39,7 @@ func number(text string, pos int) expr.Expr {
 		return &expr.Const{T: t, Value: types.NewInt(i), Pos: pos}
 	}
 	d, err := types.ParseNumeric(text)
-	check(at(err, pos))
+	failure.Check(at(err, pos))
 	return &expr.Const{T: types.TNumeric, Value: types.NewDecimal(d), Pos: pos}
 }
 
@@ -54,7 +55,7 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) expr.Expr {
 		text := &expr.Const{T: types.TText, Value: c.Value, Pos: c.Pos}
 		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}
 	case types.OIDRecord:
-		panic(failAt(c.Pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(c.Pos, sqlerr.FeatureNotSupported,
 			"input of anonymous composite types is not implemented"))
 	}
 	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName &&
@@ -73,7 +74,7 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) expr.Expr {
 		v, err = types.Cast(c.Value, types.TUnknown, base, false, &format)
 	}
 	if err != nil {
-		check(at(err, c.Pos))
+		failure.Check(at(err, c.Pos))
 		return nil
 	}
 	if DependsOnMoment(base, c.Value.S) {
@@ -97,7 +98,7 @@ func withoutMod(t *types.Type) *types.Type {
 // Input reads a quoted literal as a value of type t. constant is false if the value holds only for
 // this moment, or can be found only when the statement runs.
 func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
-	defer catch(&err)
+	defer failure.Catch(&err)
 	b := &binder{env: env}
 	e := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
 	c, ok := e.(*expr.Const)

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
@@ -22,23 +23,22 @@ func (s *selecting) buildLocking() {
 		what := lockStrengths[l.Strength]
 		switch {
 		case s.core.Distinct || len(s.core.DistinctOn) > 0:
-			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with DISTINCT clause",
-				what))
+			panic(failure.At(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with DISTINCT clause", what))
 		case s.group.given:
-			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with GROUP BY clause",
-				what))
+			panic(failure.At(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with GROUP BY clause", what))
 		case s.having != nil:
-			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause",
+			panic(failure.At(0, sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause",
 				what))
 		case len(s.sc.sel.aggs) > 0:
-			panic(failAt(0, sqlerr.FeatureNotSupported,
-				"%s is not allowed with aggregate functions",
-				what))
+			panic(failure.At(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with aggregate functions", what))
 		case len(s.sc.sel.wins) > 0:
-			panic(failAt(0, sqlerr.FeatureNotSupported, "%s is not allowed with window functions",
-				what))
+			panic(failure.At(0, sqlerr.FeatureNotSupported,
+				"%s is not allowed with window functions", what))
 		case len(s.sc.sel.sets) > 0:
-			panic(failAt(0, sqlerr.FeatureNotSupported,
+			panic(failure.At(0, sqlerr.FeatureNotSupported,
 				"%s is not allowed with set-returning functions in the target list", what))
 		}
 		targets := s.lockTargets(l, what)
@@ -86,16 +86,16 @@ func (s *selecting) lockTargets(l ast.Locking, what string) []logical.LockTarget
 	for _, name := range l.Of {
 		t, _ := findTable(&scope{tables: s.sc.tables}, []string{name.Name})
 		if t == nil {
-			panic(failAt(name.Pos, sqlerr.UndefinedTable,
+			panic(failure.At(name.Pos, sqlerr.UndefinedTable,
 				"relation \"%s\" in %s clause not found in FROM clause", name.Name, what))
 		}
 		if !t.nested {
 			switch t.source.(type) {
 			case *logical.CTERef:
-				panic(failAt(name.Pos, sqlerr.FeatureNotSupported,
+				panic(failure.At(name.Pos, sqlerr.FeatureNotSupported,
 					"%s cannot be applied to a WITH query", what))
 			case *logical.FuncScan:
-				panic(failAt(name.Pos, sqlerr.FeatureNotSupported,
+				panic(failure.At(name.Pos, sqlerr.FeatureNotSupported,
 					"%s cannot be applied to a function", what))
 			}
 		}
@@ -120,7 +120,7 @@ func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 	}
 	scans, simple := s.lockable(t.source)
 	if !simple {
-		panic(unsupported(pos, what+" of this subquery, view or joined table"))
+		panic(failure.Unsupported(pos, what+" of this subquery, view or joined table"))
 	}
 	for _, n := range scans {
 		add(n.Desc, n.First)
@@ -135,7 +135,7 @@ func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 // REFRESH respects no locks of rows.
 func rowsLockable(d *table.Desc) {
 	if d.Kind == table.KindMaterializedView {
-		panic(failAt(0, sqlerr.WrongObjectType, "cannot lock rows in materialized view \"%s\"",
+		panic(failure.At(0, sqlerr.WrongObjectType, "cannot lock rows in materialized view \"%s\"",
 			d.Name))
 	}
 }

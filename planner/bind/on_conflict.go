@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -17,9 +18,9 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) *logical.OnConfli
 	case len(oc.Target) > 0:
 		out.Arbiters = b.inferArbiters(in, oc)
 	case oc.Update:
-		panic(failure{sqlerr.New(sqlerr.SyntaxError,
+		panic(failure.Of(sqlerr.New(sqlerr.SyntaxError,
 			"ON CONFLICT DO UPDATE requires inference specification or constraint name").At(
-			int(oc.Pos)).WithHint("For example, ON CONFLICT (column_name).")})
+			int(oc.Pos)).WithHint("For example, ON CONFLICT (column_name).")))
 	}
 	if !oc.Update {
 		return out
@@ -49,7 +50,7 @@ func constraintArbiter(d *table.Desc, name ast.Ident) []table.IndexID {
 			return []table.IndexID{ix.ID}
 		}
 	}
-	panic(failAt(0, sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist",
+	panic(failure.At(0, sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist",
 		name.Name, d.Name))
 }
 
@@ -60,11 +61,12 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) []table.IndexI
 	for _, el := range oc.Target {
 		ref, ok := el.Expr.(*ast.ColumnRef)
 		if !ok {
-			panic(unsupported(el.Pos, "an expression as ON CONFLICT target"))
+			panic(failure.Unsupported(el.Pos, "an expression as ON CONFLICT target"))
 		}
 		i := in.d.Column(ref.Name)
 		if i < 0 || in.d.Columns[i].Hidden {
-			panic(failAt(ref.Pos, sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name))
+			panic(failure.At(ref.Pos, sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+				ref.Name))
 		}
 		want[in.d.Columns[i].ID] = true
 	}
@@ -87,7 +89,7 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) []table.IndexI
 		}
 	}
 	if out == nil {
-		panic(failAt(0, sqlerr.InvalidColumnReference,
+		panic(failure.At(0, sqlerr.InvalidColumnReference,
 			"there is no unique or exclusion constraint matching the ON CONFLICT specification"))
 	}
 	return out
@@ -113,7 +115,7 @@ func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID,
 	if given == nil {
 		return false
 	}
-	pred := must(b.indexCondition(d, first, ix.WhereText))
+	pred := failure.Must(b.indexCondition(d, first, ix.WhereText))
 	have := conjuncts(nil, given)
 	for _, p := range pred {
 		found := false

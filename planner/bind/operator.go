@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
@@ -63,7 +64,7 @@ func (b *binder) unaryExpr(sc *scope, e *ast.Unary) expr.Expr {
 	}
 	arg := b.expr(sc, e.Operand)
 	fn, targets, err := builtin.ResolveOperator(e.Op, nil, arg.Type())
-	check(at(err, int(e.Pos)))
+	failure.Check(at(err, int(e.Pos)))
 	arg = b.coerce(arg, targets[0], implicit, int(e.Pos))
 	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{arg},
 		Pos: int(e.Pos)}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -27,7 +28,7 @@ func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) *logical.Q
 		out = b.body(sc, q.Body, keepUnknown)
 		out = b.orderResult(sc, out, q.OrderBy, q.Body)
 		if q.Locking != nil {
-			panic(failure{lockingRefused(q.Locking[0], q.Body)})
+			panic(failure.Of(lockingRefused(q.Locking[0], q.Body)))
 		}
 	}
 	out.Node = b.limit(sc, out.Node, q)
@@ -54,7 +55,7 @@ func (b *binder) operand(sc *scope, body ast.QueryBody, keepUnknown bool) *logic
 	case *ast.Select:
 		return b.query(body, b.fromOuter(sc, false), keepUnknown)
 	}
-	panic(failAt(0, sqlerr.InternalError, "planner: unexpected query body %T", body))
+	panic(failure.At(0, sqlerr.InternalError, "planner: unexpected query body %T", body))
 }
 
 // limit adds LIMIT and OFFSET.
@@ -90,7 +91,7 @@ func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) expr.Expr {
 		return bad == nil
 	})
 	if bad != nil {
-		panic(failAt(bad.Pos, sqlerr.InvalidColumnReference,
+		panic(failure.At(bad.Pos, sqlerr.InvalidColumnReference,
 			"argument of %s must not contain variables", c))
 	}
 	if k, ok := bound.(*expr.Const); ok && k.Value.Null {
@@ -134,19 +135,19 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 	}
 	bound := b.expr(rs, e)
 	if _, ok := body.(*ast.SetOp); ok {
-		panic(failure{sqlerr.New(sqlerr.FeatureNotSupported,
+		panic(failure.Of(sqlerr.New(sqlerr.FeatureNotSupported,
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 			WithDetail("Only result column names can be used, not expressions or functions.").
 			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM " +
 				"clause.").
-			At(exprPos(e))})
+			At(exprPos(e))))
 	}
 	return b.resolveUnknown(bound)
 }
 
 // orderColumn resolves a name in ORDER BY to a result column. It returns nil when there is none.
 func (b *binder) orderColumn(rs *scope, ref *ast.ColumnRef) expr.Expr {
-	defer amend(func(error) error {
+	defer failure.Amend(func(error) error {
 		return sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous",
 			ref.Name).At(int(ref.Pos))
 	})

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 )
@@ -57,7 +58,7 @@ func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) {
 		if where == anywhere {
 			what = "more than once"
 		}
-		panic(failAt(ref.Name.Pos, sqlerr.InvalidRecursion,
+		panic(failure.At(ref.Name.Pos, sqlerr.InvalidRecursion,
 			"recursive reference to query \"%s\" must not appear %s", name, what))
 	}}
 	r.where = inSubquery
@@ -244,7 +245,7 @@ func inDependencyOrder(w *ast.With) []*ast.CTE {
 				continue
 			}
 			if state[j] == 1 {
-				panic(failAt(w.CTEs[j].Pos, sqlerr.FeatureNotSupported,
+				panic(failure.At(w.CTEs[j].Pos, sqlerr.FeatureNotSupported,
 					"mutual recursion between WITH items is not implemented"))
 			}
 			visit(j)

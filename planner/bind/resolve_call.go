@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -21,7 +22,7 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 		resolve = builtin.ResolveVariadic
 	}
 	fn, targets, err := resolve(call.Name.Name, typesOf(args))
-	check(at(qualified(err, call), pos))
+	failure.Check(at(qualified(err, call), pos))
 	notAggregate(call)
 	for i := range args {
 		if fn.Name == "pg_typeof" {
@@ -70,7 +71,7 @@ func inOrder(call *ast.FuncCall, args []expr.Expr) []expr.Expr {
 		return args
 	}
 	order, defaults, err := builtin.NamedArguments(call.Name.Name, call.ArgNames, typesOf(args))
-	check(at(err, int(call.Pos)))
+	failure.Check(at(err, int(call.Pos)))
 	out := make([]expr.Expr, len(order))
 	for i, k := range order {
 		if out[i] = expr.Expr(defaults[i]); k >= 0 {
@@ -120,7 +121,7 @@ func (b *binder) noteEffects(fn *expr.Func) {
 // call resolves a function over bound arguments.
 func (b *binder) call(name string, args []expr.Expr, pos int) expr.Expr {
 	fn, targets, err := builtin.ResolveFunction(name, typesOf(args))
-	check(at(err, pos))
+	failure.Check(at(err, pos))
 	for i := range args {
 		args[i] = b.coerce(args[i], targets[i], implicit, pos)
 	}
@@ -139,7 +140,7 @@ func isSetReturning(name ast.Name) bool {
 // binary resolves an operator over bound operands.
 func (b *binder) binary(op string, l, r expr.Expr, pos int) expr.Expr {
 	fn, targets, err := builtin.ResolveOperator(op, l.Type(), r.Type())
-	check(at(err, pos))
+	failure.Check(at(err, pos))
 	l = b.coerce(l, targets[0], implicit, pos)
 	r = b.coerce(r, targets[1], implicit, pos)
 	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{l, r},
@@ -150,7 +151,7 @@ func (b *binder) distinct(l, r expr.Expr, not bool, pos int) expr.Expr {
 	eq := b.binary("=", l, r, pos)
 	call, ok := eq.(*expr.Call)
 	if !ok || call.T.OID != types.OIDBool {
-		panic(failAt(pos, sqlerr.DatatypeMismatch,
+		panic(failure.At(pos, sqlerr.DatatypeMismatch,
 			"IS DISTINCT FROM requires = operator to yield boolean"))
 	}
 	for i, arg := range call.Args {
@@ -205,7 +206,7 @@ func notAggregate(call *ast.FuncCall) {
 	name, what := call.Name.Name, ""
 	switch {
 	case call.Star:
-		panic(failAt(call.Pos, sqlerr.WrongObjectType,
+		panic(failure.At(call.Pos, sqlerr.WrongObjectType,
 			"%s(*) specified, but %s is not an aggregate function", name, name))
 	case call.Distinct:
 		what = "DISTINCT"
@@ -218,7 +219,7 @@ func notAggregate(call *ast.FuncCall) {
 	default:
 		return
 	}
-	panic(failAt(call.Pos, sqlerr.WrongObjectType,
+	panic(failure.At(call.Pos, sqlerr.WrongObjectType,
 		"%s specified, but %s is not an aggregate function", what, name))
 }
 
@@ -226,11 +227,11 @@ func notAggregate(call *ast.FuncCall) {
 func resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate, []*types.Type) {
 	name := call.Name.Name
 	if name == "count" && len(args) == 0 && !call.Star {
-		panic(failAt(call.Pos, sqlerr.WrongObjectType,
+		panic(failure.At(call.Pos, sqlerr.WrongObjectType,
 			"count(*) must be used to call a parameterless aggregate function"))
 	}
 	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
-	check(at(err, int(call.Pos)))
+	failure.Check(at(err, int(call.Pos)))
 	return fn, targets
 }
 

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -40,10 +41,10 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 		return b.mixedComparison(sc, op, left, right, pos)
 	}
 	if len(l.Elements) != len(r.Elements) {
-		panic(failAt(pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
+		panic(failure.At(pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
 	}
 	if len(l.Elements) == 0 {
-		panic(failAt(pos, sqlerr.FeatureNotSupported, "cannot compare rows of zero length"))
+		panic(failure.At(pos, sqlerr.FeatureNotSupported, "cannot compare rows of zero length"))
 	}
 	field := func(op string, i int) expr.Expr {
 		return b.binaryExpr(sc,
@@ -80,9 +81,9 @@ func (b *binder) compareFields(n int, op string, pos int,
 	case "<", "<=", ">", ">=":
 		return b.rowOrder(n, op, field)
 	}
-	panic(failure{sqlerr.New(sqlerr.FeatureNotSupported,
+	panic(failure.Of(sqlerr.New(sqlerr.FeatureNotSupported,
 		"could not determine interpretation of row comparison operator %s", op).At(pos).
-		WithHint("Row comparison operators must be associated with btree operator families.")})
+		WithHint("Row comparison operators must be associated with btree operator families.")))
 }
 
 func connect(args []expr.Expr, and bool) expr.Expr {
@@ -116,7 +117,7 @@ func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos
 func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) expr.Expr {
 	l, r := e.Left.(*ast.Row), e.Right.(*ast.Row)
 	if len(l.Elements) != len(r.Elements) {
-		panic(failAt(e.Pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
+		panic(failure.At(e.Pos, sqlerr.SyntaxError, "unequal number of entries in row expressions"))
 	}
 	args := make([]expr.Expr, len(l.Elements))
 	for i := range args {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -23,7 +24,7 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 	}
 	refuseSubquery(e, c)
 	if ref, ok := e.(*ast.ColumnRef); ok && d == nil {
-		panic(failAt(ref.Pos, sqlerr.FeatureNotSupported, "cannot use column reference in %s",
+		panic(failure.At(ref.Pos, sqlerr.FeatureNotSupported, "cannot use column reference in %s",
 			clauseNoun(c)))
 	}
 	return b.expr(sc, e)
@@ -44,7 +45,8 @@ func clauseNoun(c clause) string {
 
 func refuseSubquery(e ast.Expr, c clause) {
 	r := references{onQuery: func(pos ast.Pos) {
-		panic(failAt(pos, sqlerr.FeatureNotSupported, "cannot use subquery in %s", clauseNoun(c)))
+		panic(failure.At(pos, sqlerr.FeatureNotSupported, "cannot use subquery in %s",
+			clauseNoun(c)))
 	}}
 	r.expr(e)
 }
@@ -53,9 +55,9 @@ func refuseSubquery(e ast.Expr, c clause) {
 // returns an error of its own, since a scan can do without the predicate.
 func (b *binder) indexCondition(d *table.Desc, first logical.ColID,
 	text string) (pred []expr.Expr, err error) {
-	defer catch(&err)
-	defer amend(withoutPosition)
-	parsed := must(b.env.ParseExpr(text))
+	defer failure.Catch(&err)
+	defer failure.Amend(withoutPosition)
+	parsed := failure.Must(b.env.ParseExpr(text))
 	alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
 	return conjuncts(nil, alone.rowExpr(d, first, parsed, clauseCheck)), nil
 }

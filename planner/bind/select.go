@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -15,7 +16,7 @@ import (
 func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem,
 	keepUnknown bool, q *ast.Select) *logical.Query {
 	if core.Into != nil {
-		panic(unsupported(core.Into.Pos, "SELECT INTO here"))
+		panic(failure.Unsupported(core.Into.Pos, "SELECT INTO here"))
 	}
 	s := &selecting{b: b, sc: sc, core: core}
 	if q != nil {
@@ -107,7 +108,7 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool) {
 			return nil, false
 		}
 		if !isRef {
-			panic(unsupported(e.Pos, "expansion of a composite value"))
+			panic(failure.Unsupported(e.Pos, "expansion of a composite value"))
 		}
 		qualifier, pos = append(append(qualifier, ref.Qualifier...), ref.Name), ref.Pos
 	default:
@@ -116,13 +117,13 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool) {
 	if len(qualifier) > 0 {
 		t, hidden := findTable(sc, qualifier)
 		if t == nil {
-			panic(failure{missingTable(sc, qualifier, hidden, pos)})
+			panic(failure.Of(missingTable(sc, qualifier, hidden, pos)))
 		}
 		b.noteStar(e, []*fromTable{t}, t.cols)
 		return t.cols, true
 	}
 	if len(sc.tables) == 0 {
-		panic(failAt(pos, sqlerr.SyntaxError, "SELECT * with no tables specified is not valid"))
+		panic(failure.At(pos, sqlerr.SyntaxError, "SELECT * with no tables specified is not valid"))
 	}
 	b.noteStar(e, sc.tables, sc.cols)
 	return sc.cols, true
@@ -163,7 +164,7 @@ func (s *selecting) bindDistinct() {
 	if core.Distinct && len(core.DistinctOn) == 0 {
 		for _, o := range s.order {
 			if s.targets[o.target].junk {
-				panic(failAt(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
+				panic(failure.At(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
 					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
 			}
 		}
@@ -191,13 +192,13 @@ func (s *selecting) matchDistinctOn() {
 		case !in(o.target):
 			skipped = true
 		case skipped:
-			panic(failAt(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
+			panic(failure.At(exprPos(o.item.Expr), sqlerr.InvalidColumnReference,
 				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
 		}
 	}
 	for i, t := range s.on {
 		if skipped && !s.ordered(t) {
-			panic(failAt(exprPos(s.core.DistinctOn[i]), sqlerr.InvalidColumnReference,
+			panic(failure.At(exprPos(s.core.DistinctOn[i]), sqlerr.InvalidColumnReference,
 				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions"))
 		}
 	}

@@ -3,6 +3,7 @@ package bind
 import (
 	"strings"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -78,21 +79,21 @@ func ordinal(e ast.Expr, n int, c clause) (index int, ok bool) {
 		return 0, false
 	}
 	if lit.Kind != ast.LiteralInt {
-		panic(failAt(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
+		panic(failure.At(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
 	}
 	i := 0
 	digits, negative := strings.CutPrefix(lit.Text, "-")
 	for _, d := range digits {
 		if i = i*10 + int(d-'0'); i > 1<<30 {
-			panic(failAt(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
+			panic(failure.At(lit.Pos, sqlerr.SyntaxError, "non-integer constant in %s", c))
 		}
 	}
 	if negative {
 		i = -i
 	}
 	if i < 1 || i > n {
-		panic(failAt(lit.Pos, sqlerr.InvalidColumnReference, "%s position %d is not in select list",
-			c, i))
+		panic(failure.At(lit.Pos, sqlerr.InvalidColumnReference,
+			"%s position %d is not in select list", c, i))
 	}
 	return i - 1, true
 }
@@ -130,7 +131,8 @@ func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) int {
 			continue
 		}
 		if found >= 0 && !logical.Equal(s.targets[found].e, t.e) {
-			panic(failAt(ref.Pos, sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c, ref.Name))
+			panic(failure.At(ref.Pos, sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c,
+				ref.Name))
 		}
 		if found < 0 {
 			found = i

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -50,7 +51,7 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 	sel := sc.sel
 	sel.allowsSets(call)
 	if len(fn.Columns) > 1 {
-		panic(unsupported(call.Pos, "a function of several columns in a select list"))
+		panic(failure.Unsupported(call.Pos, "a function of several columns in a select list"))
 	}
 	if len(fn.Columns) == 1 {
 		t = (&setCall{fn: fn, args: args, t: t}).columnType(fn.Columns[0])
@@ -70,7 +71,7 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 func (sel *selectState) allowsSets(call *ast.FuncCall) {
 	refused := func(hint, format string, args ...any) {
 		e := sqlerr.New(sqlerr.FeatureNotSupported, format, args...).At(int(call.Pos))
-		panic(failure{e.WithHint("%s", hint)})
+		panic(failure.Of(e.WithHint("%s", hint)))
 	}
 	const lateral = "You might be able to move the set-returning function into a LATERAL FROM item."
 	switch {

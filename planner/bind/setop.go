@@ -5,6 +5,7 @@ import (
 
 	"strings"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -38,7 +39,7 @@ func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) *logica
 	right := b.body(sc.sibling(), s.Right, true)
 	op := strings.ToUpper(s.Op)
 	if len(left.Cols) != len(right.Cols) {
-		panic(failAt(bodyPos(s.Right), sqlerr.SyntaxError,
+		panic(failure.At(bodyPos(s.Right), sqlerr.SyntaxError,
 			"each %s query must have the same number of columns", op))
 	}
 	for i := range left.Cols {
@@ -100,7 +101,7 @@ func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *a
 		if offender == 1 {
 			body = s.Right
 		}
-		check(at(err, outputPos(body, i)))
+		failure.Check(at(err, outputPos(body, i)))
 		return
 	}
 	b.coerceOutput(left, i, t, implicit, 0)

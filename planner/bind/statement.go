@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
@@ -17,5 +18,5 @@ func (b *binder) statement(stmt ast.Statement, outer *scope) *logical.Query {
 	case *ast.Delete:
 		return b.delete(s, outer)
 	}
-	panic(failAt(0, sqlerr.InternalError, "planner: unexpected statement %T", stmt))
+	panic(failure.At(0, sqlerr.InternalError, "planner: unexpected statement %T", stmt))
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -83,7 +84,7 @@ func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) expr.Expr {
 func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) *logical.Query {
 	q := b.bindSubquery(sc, ast)
 	if len(q.Cols) != 1 {
-		panic(failAt(pos, sqlerr.SyntaxError, "subquery must return only one column"))
+		panic(failure.At(pos, sqlerr.SyntaxError, "subquery must return only one column"))
 	}
 	return q
 }
@@ -92,9 +93,9 @@ func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) *logical.Que
 func checkWidth(q *logical.Query, n, pos int) {
 	switch {
 	case len(q.Cols) > n:
-		panic(failAt(pos, sqlerr.SyntaxError, "subquery has too many columns"))
+		panic(failure.At(pos, sqlerr.SyntaxError, "subquery has too many columns"))
 	case len(q.Cols) < n:
-		panic(failAt(pos, sqlerr.SyntaxError, "subquery has too few columns"))
+		panic(failure.At(pos, sqlerr.SyntaxError, "subquery has too few columns"))
 	}
 }
 
@@ -103,8 +104,8 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) expr.Expr {
 	elem := b.meta.Cols[q.Cols[0].ID].Type
 	t := types.ArrayOf(elem)
 	if t == nil {
-		panic(failAt(e.Pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
-			typeName(elem)))
+		panic(failure.At(e.Pos, sqlerr.UndefinedObject,
+			"could not find array type for data type %s", typeName(elem)))
 	}
 	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos),
 		Class: b.subqueryClass(sc, e.Query)}
@@ -130,19 +131,19 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) expr.Expr {
 	elem := types.TUnknown
 	if rt := r.Type(); rt.OID != types.OIDUnknown {
 		if elem = rt.Elem; elem == nil {
-			panic(failAt(pos, sqlerr.WrongObjectType,
+			panic(failure.At(pos, sqlerr.WrongObjectType,
 				"op ANY/ALL (array) requires array on right side"))
 		}
 	}
 	fn, targets, err := builtin.ResolveOperator(e.Op, l.Type(), elem)
-	check(at(err, pos))
+	failure.Check(at(err, pos))
 	if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-		panic(failAt(pos, sqlerr.WrongObjectType,
+		panic(failure.At(pos, sqlerr.WrongObjectType,
 			"op ANY/ALL (array) requires operator to yield boolean"))
 	}
 	array := types.ArrayOf(targets[1])
 	if array == nil {
-		panic(failAt(pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
+		panic(failure.At(pos, sqlerr.UndefinedObject, "could not find array type for data type %s",
 			typeName(targets[1])))
 	}
 	l = b.coerce(l, targets[0], implicit, pos)
@@ -161,7 +162,7 @@ func (b *binder) anySubquery(sc *scope, e *ast.Quantified) expr.Expr {
 	q := b.bindSubquery(sc, e.Query)
 	checkWidth(q, len(ls), pos)
 	if len(ls) > 1 && op != "=" && !(op == "<>" && e.All) {
-		panic(unsupported(pos, "comparison "+op+" of a row with the rows of a subquery"))
+		panic(failure.Unsupported(pos, "comparison "+op+" of a row with the rows of a subquery"))
 	}
 	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
 		Class: b.subqueryClass(sc, e.Query)}
@@ -184,9 +185,9 @@ func (b *binder) anySubquery(sc *scope, e *ast.Quantified) expr.Expr {
 func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) {
 	for i, l := range sq.Left {
 		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
-		check(at(err, sq.Pos))
+		failure.Check(at(err, sq.Pos))
 		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-			panic(failAt(sq.Pos, sqlerr.DatatypeMismatch,
+			panic(failure.At(sq.Pos, sqlerr.DatatypeMismatch,
 				"row comparison operator must yield type boolean, not type %s",
 				typeName(builtin.ReturnType(fn, targets))))
 		}

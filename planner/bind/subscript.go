@@ -5,6 +5,7 @@ import (
 
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -17,7 +18,7 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 	operand := b.expr(sc, base)
 	t := operand.Type()
 	if len(chain) > arrayDimsMax {
-		panic(failAt(0, sqlerr.ProgramLimitExceeded,
+		panic(failure.At(0, sqlerr.ProgramLimitExceeded,
 			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain),
 			arrayDimsMax))
 	}
@@ -25,7 +26,7 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 		return b.jsonSubscript(sc, operand, chain)
 	}
 	if t.Elem == nil {
-		panic(failAt(exprPos(base), sqlerr.DatatypeMismatch,
+		panic(failure.At(exprPos(base), sqlerr.DatatypeMismatch,
 			"cannot subscript type %s because it does not support subscripting", typeName(t)))
 	}
 	slices.Reverse(chain)
@@ -42,7 +43,8 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 func (b *binder) subscriptIndex(sc *scope, e ast.Expr) expr.Expr {
 	arg := b.expr(sc, e)
 	if !canCast(arg.Type(), types.TInt4, assignment) {
-		panic(failAt(exprPos(e), sqlerr.DatatypeMismatch, "array subscript must have type integer"))
+		panic(failure.At(exprPos(e), sqlerr.DatatypeMismatch,
+			"array subscript must have type integer"))
 	}
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
@@ -53,7 +55,8 @@ func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscr
 	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
 	for _, s := range slices.Backward(chain) {
 		if s.Slice {
-			panic(failAt(s.Pos, sqlerr.DatatypeMismatch, "jsonb subscript does not support slices"))
+			panic(failure.At(s.Pos, sqlerr.DatatypeMismatch,
+				"jsonb subscript does not support slices"))
 		}
 		path.Elems = append(path.Elems, b.jsonKey(sc, s.Index))
 	}
@@ -66,9 +69,9 @@ func (b *binder) jsonKey(sc *scope, e ast.Expr) expr.Expr {
 	if t := key.Type(); t.OID != types.OIDUnknown && canCast(t, types.TInt4, implicit) {
 		key = b.coerce(key, types.TInt4, implicit, exprPos(e))
 	} else if t.OID != types.OIDUnknown && !canCast(t, types.TText, implicit) {
-		panic(failure{sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported",
+		panic(failure.Of(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported",
 			typeName(t)).At(exprPos(e)).
-			WithHint("jsonb subscript must be coercible to either integer or text.")})
+			WithHint("jsonb subscript must be coercible to either integer or text.")))
 	}
 	return b.coerce(key, types.TText, assignment, exprPos(e))
 }

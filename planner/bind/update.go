@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -22,7 +23,7 @@ type updating struct {
 // update binds UPDATE: the rows of the table, joined with FROM and filtered, and their new values.
 func (b *binder) update(s *ast.Update, outer *scope) *logical.Query {
 	if s.CurrentOf != "" {
-		panic(unsupported(s.Pos, "WHERE CURRENT OF"))
+		panic(failure.Unsupported(s.Pos, "WHERE CURRENT OF"))
 	}
 	sc := outer.inner()
 	if s.With != nil {
@@ -108,7 +109,7 @@ func (u *updating) values(a *ast.Assignment) []assigned {
 			}
 		}
 		if len(out) != len(a.Columns) {
-			panic(failAt(a.Pos, sqlerr.SyntaxError,
+			panic(failure.At(a.Pos, sqlerr.SyntaxError,
 				"number of columns does not match number of values"))
 		}
 		return out
@@ -118,7 +119,7 @@ func (u *updating) values(a *ast.Assignment) []assigned {
 	if len(a.Columns) == 1 {
 		return []assigned{{src: a.Value}}
 	}
-	panic(failAt(exprPos(a.Value), sqlerr.FeatureNotSupported,
+	panic(failure.At(exprPos(a.Value), sqlerr.FeatureNotSupported,
 		"source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression"))
 }
 
@@ -128,7 +129,7 @@ func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) []assigne
 	for i := range out {
 		q := u.b.bindSubquery(u.sc, sq.Query)
 		if len(q.Cols) != len(a.Columns) {
-			panic(failAt(sq.Pos, sqlerr.SyntaxError,
+			panic(failure.At(sq.Pos, sqlerr.SyntaxError,
 				"number of columns does not match number of values"))
 		}
 		q.Cols = q.Cols[i : i+1]
@@ -143,7 +144,7 @@ func (u *updating) assign(c ast.Ident, v assigned) {
 	i := targetColumn(u.d, c)
 	for _, o := range u.assigns {
 		if o.Column == i {
-			panic(failAt(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
+			panic(failure.At(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
 				c.Name))
 		}
 	}
@@ -158,11 +159,11 @@ func (u *updating) assign(c ast.Ident, v assigned) {
 	if col.Generated != "" || col.Identity == "always" {
 		e := sqlerr.New(generatedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name)
 		if col.Generated != "" {
-			panic(failure{e.WithDetail("Column \"%s\" is a generated column.", col.Name)})
+			panic(failure.Of(e.WithDetail("Column \"%s\" is a generated column.", col.Name)))
 		}
-		panic(failure{e.WithDetail("Column \"%s\" is an identity column defined as GENERATED "+
+		panic(failure.Of(e.WithDetail("Column \"%s\" is an identity column defined as GENERATED "+
 			"ALWAYS.",
-			col.Name)})
+			col.Name)))
 	}
 	e := v.bound
 	if e == nil {

@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -39,7 +40,7 @@ func sameLength(rows [][]ast.Expr) {
 			if len(r) > 0 {
 				pos = exprPos(r[0])
 			}
-			panic(failAt(pos, sqlerr.SyntaxError, "VALUES lists must all be the same length"))
+			panic(failure.At(pos, sqlerr.SyntaxError, "VALUES lists must all be the same length"))
 		}
 	}
 }
@@ -61,7 +62,7 @@ func (b *binder) unifyColumn(src [][]ast.Expr, rows [][]expr.Expr, k int,
 		return ts[0]
 	}
 	t, offender, err := builtin.CommonTypeFor("VALUES", ts)
-	check(at(err, exprPos(src[offender][k])))
+	failure.Check(at(err, exprPos(src[offender][k])))
 	for i, row := range rows {
 		row[k] = b.coerce(row[k], t, implicit, exprPos(src[i][k]))
 	}

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
@@ -13,12 +14,12 @@ import (
 // and cannot refer to the statement around it.
 func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) *fromItem {
 	if slices.Contains(b.views, d.ID) {
-		panic(failAt(0, sqlerr.InvalidObjectDefinition,
+		panic(failure.At(0, sqlerr.InvalidObjectDefinition,
 			"infinite recursion detected in rules for relation \"%s\"", d.Name))
 	}
 	q := b.viewQuery(d, sc.level())
 	if len(q.Cols) < len(d.Columns) {
-		panic(failAt(0, sqlerr.InternalError, "view \"%s\" has lost columns", d.Name))
+		panic(failure.At(0, sqlerr.InternalError, "view \"%s\" has lost columns", d.Name))
 	}
 	alias := d.Name
 	if ref.Alias != "" {
@@ -38,8 +39,8 @@ func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) *fromItem 
 }
 
 func (b *binder) viewQuery(d *table.Desc, level int) *logical.Query {
-	defer amend(withoutPosition)
-	text := must(b.env.ParseQuery(d.View.Text))
+	defer failure.Amend(withoutPosition)
+	text := failure.Must(b.env.ParseQuery(d.View.Text))
 	saved := b.path
 	b.path = d.View.SearchPath
 	if b.path == nil {
@@ -66,5 +67,5 @@ func (b *binder) sequenceRef(sc *scope, ref *ast.TableRef, d *table.Desc) *fromI
 	if len(d.Columns) > 0 {
 		return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
 	}
-	panic(unsupported(ref.Name.Pos, "reading a sequence as a table"))
+	panic(failure.Unsupported(ref.Name.Pos, "reading a sequence as a table"))
 }

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -37,22 +38,22 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) expr.Expr {
 	sel := sc.sel
 	switch {
 	case sel.inWindow:
-		panic(failAt(pos, sqlerr.WindowingError, "window function calls cannot be nested"))
+		panic(failure.At(pos, sqlerr.WindowingError, "window function calls cannot be nested"))
 	case sel.inAggregate:
-		panic(failAt(pos, sqlerr.GroupingError,
+		panic(failure.At(pos, sqlerr.GroupingError,
 			"aggregate function calls cannot contain window function calls"))
 	case sel.clause != clauseTarget && sel.clause != clauseOrderBy &&
 		sel.clause != clauseDistinctOn:
-		panic(failAt(pos, sqlerr.WindowingError, "window functions are not allowed in %s",
+		panic(failure.At(pos, sqlerr.WindowingError, "window functions are not allowed in %s",
 			sel.clause))
 	case call.Distinct:
-		panic(failAt(pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(pos, sqlerr.FeatureNotSupported,
 			"DISTINCT is not implemented for window functions"))
 	case call.WithinGroup:
-		panic(failAt(pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(pos, sqlerr.FeatureNotSupported,
 			"OVER is not supported for ordered-set aggregate %s", call.Name.Name))
 	case len(call.OrderBy) > 0:
-		panic(failAt(pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(pos, sqlerr.FeatureNotSupported,
 			"aggregate ORDER BY is not implemented for window functions"))
 	}
 	sel.inWindow = true
@@ -85,13 +86,13 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) *types
 	}
 	if len(builtin.Aggregates(name)) == 0 {
 		_, _, err := builtin.ResolveFunction(name, typesOf(args))
-		check(at(err, pos))
-		panic(failAt(pos, sqlerr.WrongObjectType,
+		failure.Check(at(err, pos))
+		panic(failure.At(pos, sqlerr.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", name))
 	}
 	fn, targets := resolveAggregate(call, args)
 	if fn.WithinGroup {
-		panic(failAt(pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(pos, sqlerr.FeatureNotSupported,
 			"OVER is not supported for ordered-set aggregate %s", name))
 	}
 	b.coerceArgs(call, args, targets)
@@ -105,7 +106,7 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) *types
 // windowFunction binds a call of a function in windowFunctions and returns its type.
 func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.Expr) *types.Type {
 	if call.Filter != nil {
-		panic(failAt(call.Pos, sqlerr.FeatureNotSupported,
+		panic(failure.At(call.Pos, sqlerr.FeatureNotSupported,
 			"FILTER is not implemented for non-aggregate window functions"))
 	}
 	w.Name = call.Name.Name
@@ -124,10 +125,10 @@ func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate,
 	if len(args) == 0 {
 		one := &expr.Const{T: types.TInt4, Value: types.NewInt(1)}
 		counted, _, err := builtin.ResolveAggregate("count", []*types.Type{types.TInt4})
-		check(err)
+		failure.Check(err)
 		fn, args = counted, []expr.Expr{one}
 	} else if !fn.Strict {
-		panic(unsupported(call.Pos, "FILTER with "+call.Name.Name+" OVER"))
+		panic(failure.Unsupported(call.Pos, "FILTER with "+call.Name.Name+" OVER"))
 	}
 	args[0] = &expr.Case{T: args[0].Type(), Whens: []expr.When{{Cond: cond, Result: args[0]}}}
 	return fn, args
@@ -137,17 +138,17 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) []expr
 	name := call.Name.Name
 	def := windowFunctions[name]
 	if len(args) < def.least || len(args) > def.most || call.Star {
-		panic(failure{undefinedWindowFunction(call, args)})
+		panic(failure.Of(undefinedWindowFunction(call, args)))
 	}
 	for i := range args {
 		switch {
 		case name == "ntile" || i == 1:
 			if !canCast(args[i].Type(), types.TInt4, implicit) {
-				panic(failure{undefinedWindowFunction(call, args)})
+				panic(failure.Of(undefinedWindowFunction(call, args)))
 			}
 			args[i] = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
 		case i == 0 && len(args) < 3 && args[i].Type().OID == types.OIDUnknown:
-			panic(failAt(0, sqlerr.DatatypeMismatch,
+			panic(failure.At(0, sqlerr.DatatypeMismatch,
 				"could not determine polymorphic type because input has type unknown"))
 		}
 	}
@@ -162,7 +163,7 @@ func (b *binder) unifyDefault(call *ast.FuncCall, args []expr.Expr) {
 	both := []expr.Expr{args[0], args[2]}
 	t, _, err := builtin.CommonTypeFor("", typesOf(both))
 	if err != nil {
-		panic(failure{undefinedWindowFunction(call, args)})
+		panic(failure.Of(undefinedWindowFunction(call, args)))
 	}
 	for k, i := range []int{0, 2} {
 		args[i] = b.coerce(both[k], t, implicit, argPos(call, i))
@@ -179,7 +180,8 @@ func (sel *selectState) checkDefs() {
 		w := &sel.defs[i]
 		if slices.ContainsFunc(sel.defs[:i],
 			func(before ast.Window) bool { return before.Name == w.Name }) {
-			panic(failAt(w.Pos, sqlerr.WindowingError, "window \"%s\" is already defined", w.Name))
+			panic(failure.At(w.Pos, sqlerr.WindowingError, "window \"%s\" is already defined",
+				w.Name))
 		}
 		sel.windowDef(w)
 	}
@@ -200,7 +202,7 @@ func (sel *selectState) windowDef(w *ast.Window) *ast.Window {
 		}
 	}
 	if base == nil {
-		panic(failAt(w.Pos, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Ref))
+		panic(failure.At(w.Pos, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Ref))
 	}
 	base = sel.windowDef(base)
 	checkOverride(w, base)
@@ -218,10 +220,10 @@ func (sel *selectState) windowDef(w *ast.Window) *ast.Window {
 func checkOverride(w, base *ast.Window) {
 	switch {
 	case len(w.PartitionBy) > 0:
-		panic(failAt(w.Pos, sqlerr.WindowingError,
+		panic(failure.At(w.Pos, sqlerr.WindowingError,
 			"cannot override PARTITION BY clause of window \"%s\"", w.Ref))
 	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
-		panic(failAt(w.Pos, sqlerr.WindowingError,
+		panic(failure.At(w.Pos, sqlerr.WindowingError,
 			"cannot override ORDER BY clause of window \"%s\"", w.Ref))
 	case base.Frame != nil && w.Copies:
 		e := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
@@ -229,7 +231,7 @@ func checkOverride(w, base *ast.Window) {
 		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
 			e = e.WithHint("Omit the parentheses in this OVER clause.")
 		}
-		panic(failure{e})
+		panic(failure.Of(e))
 	}
 }
 
@@ -259,11 +261,11 @@ func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) {
 	}
 	offset := f.Start != nil || f.End != nil
 	if f.Mode == "range" && offset && len(w.order) != 1 {
-		panic(failAt(f.Pos, sqlerr.WindowingError,
+		panic(failure.At(f.Pos, sqlerr.WindowingError,
 			"RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"))
 	}
 	if f.Mode == "groups" && len(w.order) == 0 {
-		panic(failAt(f.Pos, sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause"))
+		panic(failure.At(f.Pos, sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause"))
 	}
 	for _, bound := range []struct {
 		src ast.Expr
@@ -280,7 +282,7 @@ func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) {
 func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) expr.Expr {
 	e := b.expr(sc, src)
 	if !logical.ColsOf(e).Empty() {
-		panic(failAt(exprPos(src), sqlerr.InvalidColumnReference,
+		panic(failure.At(exprPos(src), sqlerr.InvalidColumnReference,
 			"argument of %s must not contain variables", frameName(f.Mode)))
 	}
 	t := types.TInt8
@@ -298,7 +300,7 @@ func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Exp
 		case types.Date, types.Timestamp, types.Time:
 			t = types.TInterval
 		default:
-			panic(failAt(exprPos(src), sqlerr.FeatureNotSupported,
+			panic(failure.At(exprPos(src), sqlerr.FeatureNotSupported,
 				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
 				typeName(key)))
 		}
