@@ -26,6 +26,9 @@ type Change struct {
 	// between.
 	Origin     int64
 	Generation int
+	// Weak: the run was asked for by Tx.Notify. Unless the row has changed as well, Before is as
+	// Row then, or both are nil.
+	Weak bool
 	// At is the snapshot timestamp of the run: Row is the row as of it. Of two runs on a row, the
 	// one with the higher At has seen all that the other one has.
 	At int64
@@ -69,7 +72,8 @@ func (w *observation) change(o catalog.Observed, c *observer.Change) (out Change
 		return out, false, err
 	}
 	out = Change{Origin: int64(c.Origin), Generation: int(c.Generation), At: int64(c.At),
-		Row: newImage(in.Row), Before: newImage(in.Before)}
+		Weak: c.Weak,
+		Row:  newImage(in.Row), Before: newImage(in.Before)}
 	for i, col := range in.KeyColumns {
 		out.Key = append(out.Key, goValue(col.Type, in.Key[i], &types.DefaultFormat))
 	}

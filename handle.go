@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
@@ -290,6 +291,16 @@ func (h *handle) observer(ctx context.Context, name string) (t *txn.Txn, o catal
 		return nil, o, false, ErrClosed
 	}
 	return h.session.ObserverRun(ctx, name)
+}
+
+// observerKey returns the columns of the primary key of an observer's table.
+func (h *handle) observerKey(ctx context.Context, name string) ([]physical.Column, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	return h.session.ObserverKey(ctx, name)
 }
 
 // observers lists the observers of the database.

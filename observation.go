@@ -99,7 +99,7 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 	}
 	target := found.Target() // TRUNCATE and rewrites give the rows another place
 	c, state, err := target.Look(ctx, t, key)
-	res = observer.Result{Found: state, At: c.At, Err: err}
+	res = observer.Result{Found: state, Key: c.Key, At: c.At, Err: err}
 	if err != nil || state != observer.Pending {
 		if err == nil && c.Stale {
 			res.Err = target.CleanStale(ctx, w.db.store, &c)
@@ -112,7 +112,7 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 			"led to, one after the other: does one of them observe what it writes?", w.Name,
 			c.Generation)
 	}
-	if err == nil && !same {
+	if err == nil && (!same || change.Weak) {
 		t.RunFor(c.Origin, c.Generation)
 		ended, err = w.call(ctx, tx, change)
 	}

@@ -144,7 +144,7 @@ func (x *settling) unsettled(key []byte, n *txn.Notification) bool {
 	if n.Observer != x.target.ID {
 		return false
 	}
-	l := x.letters[string(key)]
+	l := x.letters[string(x.target.RowKey(x.target.RunKey(key)))]
 	switch {
 	case l != nil && n.Stamped() && n.CommitTS <= l.At:
 		return false

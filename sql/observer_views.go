@@ -18,6 +18,7 @@ func (c catalogEnv) Pending(ctx context.Context, o catalog.Observed) (p pgcatalo
 		if n.Observer != target.ID {
 			return nil
 		}
+		key = target.RunKey(key)
 		if n.Stamped() && (p.Oldest == 0 || n.From() < p.Oldest) {
 			p.Oldest = n.From()
 		}

@@ -178,6 +178,7 @@ func (t *taking) page(ctx context.Context, span kv.Span, most int) (keys [][]byt
 	at := t.tx.ReadTS()
 	err = t.s.engine.store.Notifications(ctx, span,
 		func(key []byte, n *txn.Notification) error {
+			key = t.target.RunKey(key)
 			switch {
 			case n.Observer != t.target.ID || n.Stamped() && n.CommitTS > at:
 			case len(keys) > 0 && bytes.Equal(keys[len(keys)-1], key):
@@ -197,6 +198,7 @@ func (t *taking) page(ctx context.Context, span kv.Span, most int) (keys [][]byt
 
 // takeRow takes a row's change, if there is one and no other transaction has taken it.
 func (t *taking) takeRow(ctx context.Context, key []byte) error {
+	key = t.target.RowKey(key)
 	// A row that the transaction has written itself is left for another one: the row as this one
 	// sees it is not as its snapshot shows it.
 	if own, err := t.tx.Wrote(ctx, key); err != nil || own {
@@ -235,7 +237,7 @@ func (t *taking) takeRow(ctx context.Context, key []byte) error {
 		note.Value = []byte{} // only whether the row is gone matters later
 	}
 	t.taken.rows[string(key)] = note
-	if change.Same {
+	if change.Same && !c.Weak {
 		return nil
 	}
 	t.tx.AlsoRunFor(c.Origin, c.Generation)

@@ -27,6 +27,7 @@ const (
 	// have notifications, and keys of the other kinds, but no values.
 	ObserverLimbo
 	ObserverImage
+	ObserverWeak // of a weak notification: the row's key without its place, and 8 bytes
 )
 
 func (k ObserverKind) String() string {
@@ -47,6 +48,8 @@ func (k ObserverKind) String() string {
 		return "gone with its place"
 	case ObserverImage:
 		return "image"
+	case ObserverWeak:
+		return "weak notification"
 	}
 	return fmt.Sprintf("kind %d", byte(k))
 }
@@ -74,7 +77,7 @@ func ObserverOfSpan(span kv.Span) (id ID, ok bool) {
 
 // DecodeObserverKey takes a key of an observer apart; ok is false for keys of other owners. rowKey
 // is the whole key of a row, or of one that is gone with its place, or the number of a table-level
-// change, 4 bytes. It aliases key.
+// change, 4 bytes, or of a weak notification what follows its place. It aliases key.
 func DecodeObserverKey(key []byte) (id ID, kind ObserverKind, rowKey []byte, ok bool) {
 	if len(key) < 6 || key[0] != PrefixObserver {
 		return 0, 0, nil, false
@@ -83,6 +86,8 @@ func DecodeObserverKey(key []byte) (id ID, kind ObserverKind, rowKey []byte, ok 
 	switch kind {
 	case ObserverAcknowledgement, ObserverDeadLetter, ObserverGone, ObserverLimbo, ObserverImage:
 		return id, kind, rowKey, true
+	case ObserverWeak:
+		return id, kind, rowKey, len(rowKey) > 8
 	case ObserverPlace, ObserverWalk:
 		return id, kind, rowKey, len(rowKey) == 4
 	case ObserverBackfill:

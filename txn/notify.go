@@ -59,6 +59,12 @@ func (s *Store) Notifications(ctx context.Context, span kv.Span,
 	return s.reading(func(r kv.Reader) error { return mvcc.Notifications(ctx, r, span, visit) })
 }
 
+// Notifications is Store.Notifications for a transaction. What it finds is of the present.
+func (t *Txn) Notifications(ctx context.Context, span kv.Span,
+	visit func(key []byte, n *Notification) error) error {
+	return t.s.Notifications(ctx, span, visit)
+}
+
 // ErrNextSpan is what visit returns to pass over the rest of a span.
 var ErrNextSpan = errors.New("txn: the rest of the span is passed over")
 

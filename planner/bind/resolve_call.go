@@ -191,7 +191,7 @@ func distinctFunc(eq *expr.Func) *expr.Func {
 
 // writing are the functions that change something: a plan that calls one is not read-only.
 var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false,
-	"minidb_take": true}
+	"minidb_take": true, "minidb_notify": true}
 
 // lasting are the functions whose effect remains when the transaction is rolled back. That of
 // nextval remains too, but is only a gap in a sequence.

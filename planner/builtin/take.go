@@ -7,12 +7,16 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// takeFunctions hand changes of observers to the transaction that calls them.
+// takeFunctions hand changes of observers to the transaction that calls them, and ask for runs.
 func takeFunctions() []def {
 	const cols = "key jsonb,row jsonb,before jsonb,origin int8,generation int4"
 	return []def{
 		s("minidb_take(text,int8) record", cols, take).volatile(),
 		s("minidb_take(text,int8,interval) record", cols, take).volatile(),
+		f("minidb_notify(text,jsonb) void",
+			asking(func(s expr.Takes, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				return types.Datum{}, s.NotifyObserver(a[0].S, a[1].S)
+			})).volatile(),
 	}
 }
 

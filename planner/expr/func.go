@@ -160,6 +160,9 @@ type Takes interface {
 	// transaction's commit acknowledge them. If wait is not nil it waits so long for the first;
 	// 42704 when there is no such observer.
 	Take(observer string, n int64, wait *time.Duration, visit func(c *TakenChange) error) error
+	// NotifyObserver makes the commit ask an observer to run on a row, given by its primary key as
+	// a JSON object.
+	NotifyObserver(observer, key string) error
 }
 
 // TakenChange is a change of a row of an observed table.

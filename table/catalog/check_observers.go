@@ -93,7 +93,7 @@ func (ch *checker) observerKeys(ctx context.Context, tables map[table.ID]*table.
 // isPlace reports whether a key of an observer is of no row, or of one in its places.
 func isPlace(kind table.ObserverKind, row []byte, places []kv.Span) bool {
 	switch kind {
-	case table.ObserverBackfill, table.ObserverPlace, table.ObserverWalk:
+	case table.ObserverBackfill, table.ObserverPlace, table.ObserverWalk, table.ObserverWeak:
 		return true
 	case table.ObserverLimbo:
 		return false // it has no value

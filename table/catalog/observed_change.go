@@ -42,7 +42,10 @@ func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
 			out.KeyColumns, out.Key = some.key()
 		}
 	}
-	return out, nil
+	if out.Key == nil && c.Weak { // there is no row
+		out.KeyColumns, out.Key, err = table.DecodeRowKey(o.Table, c.Key)
+	}
+	return out, err
 }
 
 // RowImage is a row by the descriptor that it was written by.

@@ -12,7 +12,15 @@ import (
 // which Look found it.
 func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
 	at := binary.BigEndian.AppendUint64(nil, uint64(c.At))
-	err := t.Set(o.stateKey(stateAck, c.Key), at)
+	for _, key := range c.weak {
+		if err := t.Delete(key); err != nil {
+			return err
+		}
+	}
+	var err error
+	if !c.only {
+		err = t.Set(o.stateKey(stateAck, c.Key), at)
+	}
 	if err == nil && c.letter {
 		err = t.Delete(o.stateKey(stateLetter, c.Key))
 	}
@@ -20,7 +28,7 @@ func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
 		err = t.Delete(o.stateKey(stateImage, c.Key))
 	}
 	switch {
-	case err != nil:
+	case err != nil || c.only:
 	case c.Value == nil:
 		err = t.Set(o.stateKey(stateGone, c.Key), at)
 	case c.Previous != 0 && c.Old == nil:
@@ -35,6 +43,9 @@ func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
 // Those of a dead letter stay. Of a row that was gone at the last run it removes the
 // acknowledgement too: the clean-up of that run has failed.
 func (o *Target) CleanStale(ctx context.Context, s *txn.Store, c *Change) error {
+	if err := o.cleanWeak(ctx, s, &Change{done: c.done, At: c.At}); err != nil {
+		return err
+	}
 	upTo := c.At
 	if c.letter {
 		upTo = c.Previous
@@ -51,6 +62,9 @@ func (c *Change) forgotten() bool { return c.Value == nil && c.Previous != 0 && 
 // Clean follows the commit of a run, and removes what it has dealt with: its notifications, and of
 // a row that is gone the acknowledgement. It may be repeated, by any process, at any time later.
 func (o *Target) Clean(ctx context.Context, s *txn.Store, c *Change) error {
+	if err := o.cleanWeak(ctx, s, c); err != nil || c.only {
+		return err
+	}
 	if err := s.Acknowledge(ctx, c.Key, o.ID, c.At); err != nil || c.Value != nil {
 		return err
 	}

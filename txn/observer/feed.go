@@ -119,7 +119,7 @@ func (p *Pool) scan(target *Target, left []kv.Span) (rest []kv.Span, err error) 
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			// A row that runs may have a snapshot from before this notification, and runs again.
-			if !p.add(string(key)) {
+			if !p.add(string(target.RunKey(key))) {
 				span.Start = bytes.Clone(key)
 				return errFull
 			}

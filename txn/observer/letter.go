@@ -132,6 +132,15 @@ func (o *Target) Drop(ctx context.Context, t *txn.Txn, key []byte) (found bool, 
 		return true, err
 	}
 	at = max(at, l.At)
+	asked := Change{Key: key, At: l.At}
+	if _, err := o.weakly(ctx, t, &asked, 0); err != nil {
+		return true, err
+	}
+	for _, k := range asked.weak {
+		if err := t.Delete(k); err != nil {
+			return true, err
+		}
+	}
 	row, err := t.Get(ctx, key)
 	if err == nil {
 		err = o.touch(t, key, at)

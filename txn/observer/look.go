@@ -30,6 +30,7 @@ const (
 	stateWalk
 	stateLimbo // begins keys of rows that are gone with their place
 	stateImage
+	stateWeak
 )
 
 func (o *Target) stateKey(kind byte, rowKey []byte) []byte {
@@ -72,14 +73,22 @@ type Change struct {
 	// Stale: there is something left of what is acknowledged, which CleanStale removes.
 	Stale bool
 
-	letter bool // there is a dead letter of the row
-	moved  bool // a table-level change has left an image of it
+	// Weak: a weak notification asks for the run. Unless there is a change too, Old is as Value.
+	Weak bool
+
+	weak   [][]byte // keys of weak notifications that ask for the run
+	done   [][]byte // and of those that have asked for an earlier one
+	only   bool     // there is no change
+	letter bool     // there is a dead letter of the row
+	moved  bool     // a table-level change has left an image of it
 }
 
 // Look finds out in the transaction of a run, which has snapshot isolation, whether the observer is
-// to run on a row. Requires: the transaction has not written the row itself.
+// to run on a row, which is given by a RunKey. Requires: the transaction has not written the row
+// itself.
 func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
 	err error) {
+	key = o.RowKey(key)
 	c = Change{Key: key, At: t.ReadTS()}
 	// A transaction that has taken the row would keep this one waiting at its commit. What another
 	// process has locked is settled there.
@@ -120,9 +129,13 @@ func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 	case !settled:
 		return c, Later, nil
 	}
-	found = c.collapse(all, since, left)
+	weak, err := o.weakly(ctx, t, &c, since)
+	if err != nil {
+		return c, Nothing, err
+	}
+	found = c.add(&weak, c.collapse(all, since, left))
 	if found != Pending {
-		c.Stale = c.Stale || c.forgotten()
+		c.Stale = c.Stale || c.forgotten() || len(c.done) > 0
 		return c, found, nil
 	}
 	if left != nil {

@@ -84,7 +84,8 @@ func (o *Target) Limbo(key []byte) (rowKey []byte, ok bool) {
 
 // Spans are where the observer's notifications are, in the order in which they are to be found.
 func (o *Target) Spans() []kv.Span {
-	return []kv.Span{o.stateSpan(statePlace), o.Rows, o.stateSpan(stateLimbo)}
+	return []kv.Span{o.stateSpan(statePlace), o.Rows, o.stateSpan(stateLimbo),
+		o.stateSpan(stateWeak)}
 }
 
 const (

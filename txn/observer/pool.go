@@ -33,6 +33,7 @@ type Options struct {
 // Result is what became of a run.
 type Result struct {
 	Found    Found
+	Key      []byte        // of the row; nil: it is the key that was run
 	At       tso.Timestamp // snapshot timestamp of the run
 	Err      error
 	Conflict bool // Err means that another transaction was quicker, and is no failure
@@ -142,7 +143,7 @@ func (p *Pool) Wake(keys [][]byte) {
 		p.room.Signal()
 	}
 	for _, key := range keys {
-		if !p.add(string(key)) {
+		if !p.add(string(p.opts.Target.RunKey(key))) {
 			p.rescan = true
 			p.room.Signal()
 			return
@@ -287,16 +288,20 @@ func (p *Pool) fail(key string, r *row, res Result) {
 		giveUp = r.attempts >= p.opts.Attempts
 	}
 	attempts := r.attempts
+	row := []byte(key)
+	if res.Key != nil {
+		row = res.Key
+	}
 	p.stats.Failures++
 	p.stats.LastError, p.stats.LastFailed = res.Err.Error(), time.Now()
 	failed := p.stats.LastFailed
 	p.mu.Unlock()
 	var err error
 	if giveUp {
-		err = p.opts.Target.GiveUp(p.ctx, p.s, &DeadLetter{Key: []byte(key), At: res.At,
+		err = p.opts.Target.GiveUp(p.ctx, p.s, &DeadLetter{Key: row, At: res.At,
 			Attempts: attempts, Failed: failed, Err: res.Err.Error()})
 	}
-	p.opts.Failed([]byte(key), errors.Join(res.Err, err), failures, giveUp && err == nil)
+	p.opts.Failed(row, errors.Join(res.Err, err), failures, giveUp && err == nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if giveUp && err == nil {

@@ -32,6 +32,10 @@ func (o *Target) Take(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 // Acknowledged reports whether t has acknowledged a change itself, and not taken that back to a
 // savepoint.
 func (o *Target) Acknowledged(ctx context.Context, t *txn.Txn, c *Change) (bool, error) {
+	if c.only {
+		value, err := t.GetCurrent(ctx, c.weak[0])
+		return value == nil, err
+	}
 	value, err := t.GetCurrent(ctx, o.stateKey(stateAck, c.Key))
 	if err != nil || value == nil {
 		return false, err
@@ -42,9 +46,13 @@ func (o *Target) Acknowledged(ctx context.Context, t *txn.Txn, c *Change) (bool,
 
 // CleanTaken is Clean of changes that one transaction has acknowledged, after its commit.
 func (o *Target) CleanTaken(ctx context.Context, s *txn.Store, taken []Change) error {
-	keys := make([][]byte, len(taken))
+	var keys [][]byte
 	for i := range taken {
-		keys[i] = taken[i].Key
+		c := &taken[i]
+		keys = append(append(keys, c.done...), c.weak...)
+		if !c.only {
+			keys = append(keys, c.Key)
+		}
 	}
 	if len(taken) == 0 {
 		return nil
@@ -53,7 +61,7 @@ func (o *Target) CleanTaken(ctx context.Context, s *txn.Store, taken []Change) e
 		return err
 	}
 	for i := range taken {
-		if !taken[i].Gone() {
+		if !taken[i].Gone() || taken[i].only {
 			continue
 		}
 		if err := o.forget(ctx, s, &taken[i]); err != nil {
