@@ -447,3 +447,53 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	require.Subset(t, f.verify(), []string{"v: row (9, 9, 9) has a wrong key",
 		"v: row (9, 9, 9) is not a row of the query, 1 times"})
 }
+
+// typedValues are values of each type that can be in a group; those of a type all differ.
+var typedValues = map[string][]string{
+	"bool": {"true", "false"}, "int2": {"-5", "0", "7"}, "int8": {"-9000000000", "0", "9"},
+	"float4": {"-1.5", "0", "'NaN'"}, "float8": {"-1e300", "0.1", "'Infinity'"},
+	"numeric": {"-1.5", "0", "1e30", "'NaN'"}, "numeric(8,2)": {"-1.50", "0", "99.99"},
+	"text": {"''", "'a'", "'ab'", "'é'"}, "varchar(3)": {"''", "'abc'"},
+	"char(3)": {"'a'", "'abc'"}, "bytea": {"'\\x'", "'\\x00ff'", "'\\x0102'"},
+	"date": {"'-infinity'", "'2000-01-01'", "'2024-02-29'"}, "time": {"'00:00'", "'23:59:59'"},
+	"timestamp": {"'2000-01-01 00:00'", "'infinity'"}, "uuid": {"'" + strings.Repeat("0", 32) + "'",
+		"'" + strings.Repeat("f", 32) + "'"},
+	"timestamptz": {"'2000-01-01 00:00+00'", "'2030-05-05 05:05:05.5+02'"},
+	"interval":    {"'1 day'", "'-2 hours'", "'1 year'"},
+	"jsonb":       {"'{}'", "'[1, 2]'", "'{\"a\": 1}'"},
+	"int[]":       {"'{}'", "'{1,2}'", "'{NULL}'"}, "text[]": {"'{a}'", "'{{a,b},{c,d}}'"},
+}
+
+// TestGroupsOfEveryType: groups, values of min and max, and rows of each type.
+func TestGroupsOfEveryType(t *testing.T) {
+	f := newDeltaFixture(t)
+	rnd := rand.New(rand.NewPCG(7, 7))
+	var names []string
+	for name := range typedValues {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	tables := map[string]string{}
+	for i, name := range names {
+		of := fmt.Sprintf("t%d", i)
+		tables[name] = of
+		f.tables = append(f.tables, of)
+		mustQuery(t, f.s, fmt.Sprintf("CREATE TABLE %s (id int PRIMARY KEY, v %s)", of, name))
+		f.create("d"+of, "SELECT DISTINCT v FROM "+of)
+		f.create("g"+of, "SELECT v, count(*) AS n FROM "+of+" GROUP BY v")
+		f.create("r"+of, "SELECT v FROM "+of+" WHERE id > 1")
+		if name != "bool" && name != "uuid" && name != "jsonb" && name != "bytea" {
+			f.create("m"+of, "SELECT min(v) AS mi, max(v) AS ma FROM "+of)
+		}
+	}
+	for range 12 {
+		for name, values := range typedValues {
+			mustQuery(t, f.s, fmt.Sprintf("DELETE FROM %s WHERE id = %d; INSERT INTO %[1]s VALUES "+
+				"(%[2]d, %s)", tables[name], rnd.IntN(4),
+				append(values, "NULL")[rnd.IntN(len(values)+1)]))
+		}
+		f.advance()
+		f.check(false)
+	}
+	require.Empty(t, f.verify())
+}
