@@ -1,6 +1,6 @@
 // Package failure carries the first error of a statement out of code that builds something from a
-// tree (binding, schema changes), where nearly every call may fail and no caller can do anything
-// about it. The error travels as a panic instead of through every signature:
+// tree, as binding does: nearly every call may fail, and no caller can do anything about it. The
+// error travels as a panic instead of through every signature:
 //
 //	func Statement(…) (plan *Plan, err error) {
 //		defer failure.Catch(&err)

@@ -113,7 +113,7 @@ var (
 )
 
 // raisers are the packages whose errors travel as panics: each catches at its exported functions.
-var raisers = []string{"planner/bind", "sql/ddl"}
+var raisers = []string{"planner/bind"}
 
 // noSQL are the layers whose errors carry no SQLSTATE.
 var noSQL = []string{"kv", "txn"}
