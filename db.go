@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -49,6 +50,7 @@ type DB struct {
 		idle   []*handle
 		active map[*handle]struct{}
 	}
+	views     atomic.Pointer[viewMaintainers]
 	observers struct {
 		sync.Mutex
 		closed     bool
@@ -173,6 +175,7 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 	})
 	db.server = pgwire.NewServer(db.sql)
 	db.startSweeper()
+	db.startViews(ctx)
 	return nil
 }
 
@@ -209,6 +212,7 @@ func (db *DB) Close() error {
 	db.mu.idle = nil
 	db.mu.Unlock()
 	db.stopObservers()
+	db.views.Load().stop()
 	db.damages.wait()
 	db.sql.Close()
 	err := db.server.Close()

@@ -176,6 +176,9 @@ func (db *DB) notified(id uint32, keys [][]byte) {
 	if db.sql != nil { // else the DB is being opened
 		db.sql.Notified(id)
 	}
+	if m := db.views.Load(); m != nil {
+		m.notified(id, keys)
+	}
 	db.observers.Lock()
 	defer db.observers.Unlock()
 	if keys != nil {

@@ -102,7 +102,16 @@ func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (
 		}
 		problems = append(problems, x.problem())
 	}
-	return nil, errors.Join(problems...)
+	wait, more, err := db.unsettledViews(ctx, upTo)
+	if err != nil {
+		return nil, err
+	}
+	if wait != nil { // what the observers have written is there
+		return func(ctx context.Context, most time.Duration) error {
+			return awaitClosed(ctx, wait, most)
+		}, nil
+	}
+	return nil, errors.Join(append(problems, more...)...)
 }
 
 // registered lists the observers of the database.

@@ -182,7 +182,7 @@ func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, 
 // changeSchemaBy is changeSchema with another way to fill the relation of CREATE … AS.
 func (s utility) changeSchemaBy(ctx context.Context, stmt ast.Statement,
 	fill func(context.Context, *ast.Select, *table.Desc) (int64, error)) (string, error) {
-	refreshable := s.refreshable()
+	refreshable, wrote := s.refreshable(), s.tx.tx.Dirty()
 	for {
 		if _, err := s.path(ctx); err != nil {
 			return "", err
@@ -192,6 +192,9 @@ func (s utility) changeSchemaBy(ctx context.Context, stmt ast.Statement,
 		var notices [][4]string
 		env := s.ddlEnv(ctx)
 		env.Lock, env.RunQuery = s.locker(), fill
+		env.FillView = func(ctx context.Context, d *table.Desc, fresh bool) (int64, error) {
+			return s.fillView(ctx, d, fresh, wrote)
+		}
 		env.Notice = func(severity, code, message, detail string) {
 			notices = append(notices, [4]string{severity, code, message, detail})
 		}

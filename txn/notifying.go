@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"errors"
 	"sync"
 
@@ -18,8 +19,8 @@ type notifying struct {
 
 // noted is what a commit notifies.
 type noted struct {
-	keys map[uint32][][]byte // by observer; nil: too many
-	all  bool                // keys of any observer, which nothing in memory knows
+	keys map[uint32][][]byte // by observer
+	all  bool                // keys of any observer, which are in the store and not in memory
 }
 
 // noted returns what the commit of the transaction notifies, nil for nothing.
@@ -37,11 +38,6 @@ func (t *Txn) noted() *noted {
 		}
 		return true
 	})
-	for o, of := range n.keys {
-		if len(of) > wokenKeys {
-			n.keys[o] = nil
-		}
-	}
 	return n
 }
 
@@ -85,6 +81,9 @@ func (t *Txn) wakeObservers(n *noted, err error) {
 		t.s.notified(0, nil)
 	default:
 		for o, of := range n.keys {
+			if len(of) > wokenKeys {
+				of = nil
+			}
 			t.s.notified(o, of)
 		}
 	}
@@ -92,18 +91,17 @@ func (t *Txn) wakeObservers(n *noted, err error) {
 
 // Notifying returns the keys of which commits under way notify an observer. known is false if there
 // are such commits whose keys memory does not hold: the store has them, with or without a stamp.
-// The keys must not be changed.
 func (s *Store) Notifying(observer uint32) (keys [][]byte, known bool) {
 	l := &s.notifying
 	l.Lock()
 	defer l.Unlock()
 	known = true
 	for n := range l.commits {
-		of, is := n.keys[observer]
-		if n.all || is && of == nil {
-			known = false
+		known = known && !n.all
+		for _, key := range n.keys[observer] {
+			// its transaction may end, and use the memory again
+			keys = append(keys, bytes.Clone(key))
 		}
-		keys = append(keys, of...)
 	}
 	return keys, known
 }

@@ -35,6 +35,9 @@ type Env struct {
 	// RefreshRows runs the query of a materialized view and makes the view's rows those that it
 	// gives: REFRESH … CONCURRENTLY.
 	RefreshRows func(ctx context.Context, q *ast.Select, view *table.Desc) error
+	// FillView computes the rows of an incremental view, and of those that are computed from it.
+	// fresh means that it has none yet; only then it returns their number.
+	FillView func(ctx context.Context, view *table.Desc, fresh bool) (int64, error)
 	// Cleared is called for each table whose rows are all gone; nil: not called.
 	Cleared func(id table.ID)
 	// FirstRow runs the text of a query and returns its first row, nil when there is none.

@@ -23,7 +23,8 @@ func (env *Env) createMaterializedView(ctx context.Context,
 	if s.Unlogged {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views cannot be unlogged")
 	}
-	if err := checkViewOptions(s.Options); err != nil {
+	incremental, err := checkViewOptions(s.Options)
+	if err != nil {
 		return "", err
 	}
 	if err := readsOnly(s.Query,
@@ -49,10 +50,13 @@ func (env *Env) createMaterializedView(ctx context.Context,
 		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys,
 			Unpopulated: s.WithNoData}}
 	q.addColumns(d)
-	addRowID(d)
 	if d.ID, err = env.View.NewID(ctx); err != nil {
 		return "", err
 	}
+	if incremental {
+		return env.createIncremental(ctx, s, d)
+	}
+	addRowID(d)
 	if err := env.View.CreateRelation(ctx, d); err != nil || s.WithNoData {
 		return created, err
 	}
@@ -60,15 +64,51 @@ func (env *Env) createMaterializedView(ctx context.Context,
 	return fmt.Sprintf("SELECT %d", n), err
 }
 
-// checkViewOptions is checkStorageOptions for a materialized view. One that follows its tables by
-// itself is not there yet.
-func checkViewOptions(opts []ast.Option) error {
+// checkViewOptions is checkStorageOptions for a materialized view, which may be incremental too.
+func checkViewOptions(opts []ast.Option) (incremental bool, err error) {
+	var others []ast.Option
 	for _, o := range opts {
-		if o.Name == "incremental" {
-			return sqlerr.Unsupported(int(o.Pos), "incremental materialized view")
+		if o.Name != "incremental" {
+			others = append(others, o)
+			continue
+		}
+		if incremental, err = boolOption(o); err != nil {
+			return false, err
 		}
 	}
-	return checkStorageOptions(opts)
+	return incremental, checkStorageOptions(others)
+}
+
+// alterViewOptions is checkViewOptions for ALTER. Whether a view is incremental is decided when it
+// is created.
+func alterViewOptions(d *table.Desc, opts []ast.Option) error {
+	incremental := d.Incremental()
+	for _, o := range opts {
+		if o.Name != "incremental" {
+			continue
+		}
+		is, err := boolOption(o)
+		if err != nil {
+			return err
+		}
+		if is != incremental {
+			return sqlerr.Unsupported(int(o.Pos), "change of whether a view is incremental")
+		}
+	}
+	_, err := checkViewOptions(opts)
+	return err
+}
+
+// boolOption reads the value of a storage parameter: a parameter without one is on.
+func boolOption(o ast.Option) (bool, error) {
+	switch strings.ToLower(o.Value) {
+	case "", "true", "on", "yes", "1":
+		return true, nil
+	case "false", "off", "no", "0":
+		return false, nil
+	}
+	return false, sqlerr.New(sqlerr.InvalidParameterValue,
+		"invalid value for boolean option \"%s\": %s", o.Name, o.Value)
 }
 
 // refresh computes the rows of a materialized view anew. They go under a new storage ID, where
@@ -79,6 +119,9 @@ func (env *Env) refresh(ctx context.Context, s *ast.RefreshMaterializedView) err
 	d, err := env.refreshed(ctx, s)
 	if err != nil {
 		return err
+	}
+	if d.Incremental() {
+		return env.refreshIncremental(ctx, s, d)
 	}
 	q, err := env.Planner.ParseQuery(d.View.Text)
 	if err != nil {

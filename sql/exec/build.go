@@ -21,7 +21,7 @@ func (r *run) build(n physical.Node) (operator, error) {
 func (r *run) buildNode(n physical.Node) (operator, error) {
 	switch n := n.(type) {
 	case *physical.Scan:
-		if err := populated(n.Table); err != nil {
+		if err := r.readable(n.Table); err != nil {
 			return nil, err
 		}
 		if op, err := r.steppedScan(n); op != nil || err != nil {
@@ -82,11 +82,11 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 	return nil, sqlerr.New(sqlerr.InternalError, "no operator for plan node %T", n)
 }
 
-// populated refuses to read a materialized view that has no rows yet. It is asked when a plan is
-// run: EXPLAIN prints the plan.
-func populated(d *table.Desc) error {
+// readable refuses to read a materialized view that has no rows yet, or does not follow its tables
+// any more. It is asked when a plan is run: EXPLAIN prints the plan.
+func (r *run) readable(d *table.Desc) error {
 	if d.View == nil || !d.View.Unpopulated {
-		return nil
+		return r.notBroken(d)
 	}
 	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
 		"materialized view \"%s\" has not been populated", d.Name).

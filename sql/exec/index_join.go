@@ -40,7 +40,7 @@ func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 	default:
 		return nil, sqlerr.New(sqlerr.InternalError, "index join cannot be %s", n.Kind)
 	}
-	if err := populated(n.Inner.Table); err != nil {
+	if err := r.readable(n.Inner.Table); err != nil {
 		return nil, err
 	}
 	left, err := r.build(n.Left)

@@ -227,3 +227,64 @@ func union(a, b []table.ColumnID) []table.ColumnID {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// Related returns the part of a group that a view depends on, or that depends on it: its views,
+// with the tables that they follow.
+func (g *ViewGroup) Related(id table.ID) *ViewGroup {
+	in := map[table.ID]bool{id: true}
+	uses := func(d *table.Desc) []table.Use { return d.View.Incremental.Uses }
+	for n := 0; n < len(in); {
+		n = len(in)
+		for _, d := range g.Views {
+			for _, u := range uses(d) {
+				if below := g.view(u.Relation); below != nil && (in[d.ID] || in[below.ID]) {
+					in[d.ID], in[below.ID] = true, true
+				}
+			}
+		}
+	}
+	part := &ViewGroup{}
+	for _, d := range g.Views {
+		if !in[d.ID] {
+			continue
+		}
+		part.Views = append(part.Views, d)
+		for _, t := range g.Tables {
+			if d.View.Incremental.Follows(t.ID) && !slices.Contains(part.Tables, t) {
+				part.Tables = append(part.Tables, t)
+			}
+		}
+	}
+	part.sort()
+	return part
+}
+
+// Above returns a view and those that are computed from it.
+func (g *ViewGroup) Above(id table.ID) map[table.ID]bool {
+	in := map[table.ID]bool{id: true}
+	for _, d := range g.Views {
+		for _, u := range d.View.Incremental.Uses {
+			in[d.ID] = in[d.ID] || in[u.Relation]
+		}
+	}
+	for id, is := range in {
+		if !is {
+			delete(in, id)
+		}
+	}
+	return in
+}
+
+func (g *ViewGroup) view(id table.ID) *table.Desc {
+	for _, d := range g.Views {
+		if d.ID == id {
+			return d
+		}
+	}
+	return nil
+}
+
+// ForgetViewState makes a view one that was never filled.
+func (v *View) ForgetViewState(ctx context.Context, id table.ID) error {
+	return v.deleteIfThere(ctx, table.ViewStateKey(id))
+}

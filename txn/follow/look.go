@@ -43,6 +43,9 @@ type Changes struct {
 	later [][]byte // keys with notifications that are no part of Changes
 }
 
+// Empty reports whether the store has no notifications up to At.
+func (c *Changes) Empty() bool { return !c.TooMany && len(c.rows) == 0 }
+
 // row is one with notifications that are stamped at or below At.
 type row struct {
 	key   []byte
@@ -81,13 +84,16 @@ func (c *Changes) look(ctx context.Context, s *txn.Store, t *txn.Txn) error {
 	}
 	keys := make([][]byte, 0, len(c.taken.keys))
 	for _, key := range slices.Sorted(maps.Keys(c.taken.keys)) {
-		keys = append(keys, []byte(key))
+		if k := []byte(key); c.table.Rows.Contains(k) { // else of a former place of the rows
+			keys = append(keys, k)
+		}
 	}
 	for some := range slices.Chunk(keys, lookRows) {
 		if err := c.read(ctx, t, some); err != nil {
 			return err
 		}
 	}
+	slices.SortFunc(c.rows, func(a, b row) int { return bytes.Compare(a.key, b.key) })
 	return nil
 }
 

@@ -1,0 +1,31 @@
+package minidb_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/minidb/minidb"
+)
+
+func TestAnIncrementalViewFollowsItsTable(t *testing.T) {
+	db := open(t, minidb.InMemory())
+	ctx := context.Background()
+	exec := func(text string) {
+		t.Helper()
+		if _, err := db.Exec(ctx, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	exec("CREATE TABLE a (id int PRIMARY KEY, g int, x int)")
+	exec("INSERT INTO a VALUES (1, 1, 10), (2, 1, 20)")
+	exec("CREATE MATERIALIZED VIEW v WITH (incremental) AS " +
+		"SELECT g, count(*) n, sum(x) s FROM a GROUP BY g")
+	exec("INSERT INTO a VALUES (3, 2, 5)")
+	if err := db.Settle(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := db.QueryRow(ctx, "SELECT count(*) FROM v").Scan(&n); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+}
