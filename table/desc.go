@@ -258,9 +258,14 @@ func (d *Desc) ColumnByID(id ColumnID) int {
 
 // PrimaryKey returns the primary key's index, or nil.
 func (d *Desc) PrimaryKey() *Index {
-	for i := range d.Indexes {
-		if d.Indexes[i].Primary {
-			return &d.Indexes[i]
+	return find(d.Indexes, func(ix *Index) bool { return ix.Primary })
+}
+
+// find returns the first item of a list that is looked for, or nil.
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil
@@ -363,22 +368,17 @@ func (d *Desc) indexPrefix(ix IndexID) []byte {
 
 // Index returns the index with the ID, or nil.
 func (d *Desc) Index(id IndexID) *Index {
-	for i := range d.Indexes {
-		if d.Indexes[i].ID == id {
-			return &d.Indexes[i]
-		}
-	}
-	return nil
+	return find(d.Indexes, func(ix *Index) bool { return ix.ID == id })
+}
+
+// IndexByOID returns the index with that object ID, or nil.
+func (d *Desc) IndexByOID(oid ID) *Index {
+	return find(d.Indexes, func(ix *Index) bool { return ix.OID == oid })
 }
 
 // IndexByName returns the index of that name, or nil.
 func (d *Desc) IndexByName(name string) *Index {
-	for i := range d.Indexes {
-		if d.Indexes[i].Name == name {
-			return &d.Indexes[i]
-		}
-	}
-	return nil
+	return find(d.Indexes, func(ix *Index) bool { return ix.Name == name })
 }
 
 // InUniqueKey reports whether the column with an ordinal is part of the row key or of a unique

@@ -14,22 +14,12 @@ func (d *Desc) References() bool { return len(d.ForeignKeys)+len(d.ReferencedBy)
 
 // ForeignKey returns the foreign key of that name, or nil.
 func (d *Desc) ForeignKey(name string) *ForeignKey {
-	for i := range d.ForeignKeys {
-		if d.ForeignKeys[i].Name == name {
-			return &d.ForeignKeys[i]
-		}
-	}
-	return nil
+	return find(d.ForeignKeys, func(fk *ForeignKey) bool { return fk.Name == name })
 }
 
 // ForeignKeyByOID returns the foreign key with that object ID, or nil.
 func (d *Desc) ForeignKeyByOID(oid ID) *ForeignKey {
-	for i := range d.ForeignKeys {
-		if d.ForeignKeys[i].OID == oid {
-			return &d.ForeignKeys[i]
-		}
-	}
-	return nil
+	return find(d.ForeignKeys, func(fk *ForeignKey) bool { return fk.OID == oid })
 }
 
 // ReferencedIndex returns the unique index whose key is just these columns, in any order, or nil:

@@ -63,32 +63,26 @@ func Process() *Pool {
 
 // Limit bounds the pool until release is called. The least of all limits is in force.
 func (p *Pool) Limit(bytes int64) (release func()) {
-	l := &limit{bytes: bytes}
+	return keep(p, &p.mu.limits, &limit{bytes: bytes})
+}
+
+// keep adds an item to one of the pool's lists until release is called.
+func keep[T comparable](p *Pool, list *[]T, item T) (release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mu.limits = append(p.mu.limits, l)
+	*list = append(*list, item)
 	p.rebound()
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.mu.limits = slices.DeleteFunc(p.mu.limits, func(o *limit) bool { return o == l })
+		*list = slices.DeleteFunc(*list, func(o T) bool { return o == item })
 		p.rebound()
 	}
 }
 
 // Fix counts memory that is held as long as a store is open, until release is called.
 func (p *Pool) Fix(name string, bytes int64) (release func()) {
-	f := &fixture{name: name, bytes: bytes}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mu.fixed = append(p.mu.fixed, f)
-	p.rebound()
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.mu.fixed = slices.DeleteFunc(p.mu.fixed, func(o *fixture) bool { return o == f })
-		p.rebound()
-	}
+	return keep(p, &p.mu.fixed, &fixture{name: name, bytes: bytes})
 }
 
 // leastShare is what accounts may take however small the bound is.

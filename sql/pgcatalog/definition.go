@@ -232,10 +232,8 @@ func (r *reader) constraintDef(id table.ID, extra string) (string, bool) {
 	if fk := d.ForeignKeyByOID(id); fk != nil {
 		return r.foreignKeyText(d, fk)
 	}
-	for i := range d.Indexes {
-		if ix := &d.Indexes[i]; ix.OID == id && (ix.Primary || ix.Constraint) {
-			return keyConstraintText(d, ix), true
-		}
+	if ix := d.IndexByOID(id); ix != nil && (ix.Primary || ix.Constraint) {
+		return keyConstraintText(d, ix), true
 	}
 	return "", false
 }

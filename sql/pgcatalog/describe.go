@@ -86,10 +86,8 @@ func (r *reader) find(id table.ID) (*table.Desc, *table.Index) {
 	if err != nil || d == nil {
 		return nil, nil
 	}
-	for i := range d.Indexes {
-		if d.Indexes[i].OID == id {
-			return d, &d.Indexes[i]
-		}
+	if ix := d.IndexByOID(id); ix != nil {
+		return d, ix
 	}
 	return nil, nil
 }
@@ -350,10 +348,8 @@ func (r *reader) constraintComment(id table.ID) (text string, ok bool) {
 		if fk := d.ForeignKeyByOID(id); fk != nil {
 			text = fk.Comment
 		}
-		for i := range d.Indexes {
-			if ix := &d.Indexes[i]; ix.OID == id {
-				text = ix.ConstraintComment
-			}
+		if ix := d.IndexByOID(id); ix != nil {
+			text = ix.ConstraintComment
 		}
 	}
 	return text, text != ""

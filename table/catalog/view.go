@@ -144,10 +144,8 @@ func (v *View) Index(ctx context.Context, db table.ID, schema, name string) (*ta
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range d.Indexes {
-		if d.Indexes[i].OID == e.index {
-			return d, &d.Indexes[i], nil
-		}
+	if ix := d.IndexByOID(e.index); ix != nil {
+		return d, ix, nil
 	}
 	return nil, nil, fmt.Errorf("catalog: index %q is not in its table: %w", name, kv.ErrCorruption)
 }
