@@ -76,10 +76,5 @@ func (v *View) findOwners(ctx context.Context, db table.ID) (owners, error) {
 func (c *Catalog) Walks() int64 { return c.walks.Load() }
 
 func has(d *table.Desc, id table.ID) bool {
-	for i := range d.Indexes {
-		if d.Indexes[i].OID == id {
-			return true
-		}
-	}
-	return d.ForeignKeyByOID(id) != nil
+	return d.IndexByOID(id) != nil || d.ForeignKeyByOID(id) != nil
 }
