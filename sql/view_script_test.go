@@ -45,6 +45,10 @@ func (f *deltaFixture) command(t *testing.T, d *datadriven.TestData) string {
 		for _, word := range strings.SplitAfter(d.Input, "CREATE TABLE ")[1:] {
 			f.tables = append(f.tables, strings.Fields(word)[0])
 		}
+		for _, word := range strings.SplitAfter(d.Input, "DROP MATERIALIZED VIEW ")[1:] {
+			name, _, _ := strings.Cut(word, ";")
+			f.views = slices.DeleteFunc(f.views, func(v [2]string) bool { return v[0] == name })
+		}
 		mustQuery(t, f.s, d.Input)
 		return ""
 	case "view":

@@ -31,18 +31,20 @@ func (d *Delta) Empty() bool { return d == nil || len(d.Rows) == 0 }
 
 // Before are two readers of what was before a delta: of tables, and of the views that are being
 // brought up to date with what they keep beside. The second is a reader of its own because the
-// transaction that writes the views sees what it has written.
+// transaction that writes the views sees what it has written. Without a reader of tables these are
+// as they were.
 type Before struct{ Tables, Views *txn.Txn }
 
 // reads returns the transaction that a scan reads by.
 func (r *run) reads(n *physical.Scan) *txn.Txn {
-	switch {
-	case !n.Before:
-		return r.env.Tx
-	case n.Table.Kind == table.KindTable:
-		return r.env.Before.Tables
+	before := r.env.Before.Views
+	if n.Table.Kind == table.KindTable {
+		before = r.env.Before.Tables
 	}
-	return r.env.Before.Views
+	if !n.Before || before == nil {
+		return r.env.Tx
+	}
+	return before
 }
 
 // deltaScan reads a delta: the columns of its rows, then their weights.
