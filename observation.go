@@ -98,7 +98,7 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 		return observer.Result{Err: errObserverGone, Conflict: true}
 	}
 	target := found.Target() // TRUNCATE and rewrites give the rows another place
-	c, state, err := target.Look(ctx, t, key)
+	c, state, err := target.Claim(ctx, t, key)
 	res = observer.Result{Found: state, Key: c.Key, At: c.At, Err: err}
 	if err != nil || state != observer.Pending {
 		if err == nil && c.Stale {

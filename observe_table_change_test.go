@@ -163,3 +163,37 @@ func TestRewritesOfAnObservedTable(t *testing.T) {
 	v.settles(want...)
 	checkObserved(t, db)
 }
+
+// TestAnAggregateFollowsTruncatesAndRewrites beside writers.
+func TestAnAggregateFollowsTruncatesAndRewrites(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, countTables...)
+	exec(t, db, "INSERT INTO docs SELECT 'old' || i, repeat('x', i % 7) FROM "+
+		"generate_series(1, 700) i")
+	require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "lengths", Table: "docs",
+		Columns: []string{"body"}, Workers: 2, Backfill: true}, wordCount))
+	var writers sync.WaitGroup
+	for w := range 3 {
+		writers.Go(func() {
+			for i := range 60 {
+				_, err := db.Exec(ctx, `INSERT INTO docs(url, body) VALUES ($1, repeat('y', $2))
+					ON CONFLICT (url) DO UPDATE SET body = docs.body || 'z'`,
+					fmt.Sprintf("new%d-%d", w, i%20), i%5)
+				require.NoError(t, err)
+			}
+		})
+	}
+	for i := range 4 {
+		exec(t, db, fmt.Sprintf("ALTER TABLE docs ADD c%d float DEFAULT random()", i))
+		exec(t, db, "DELETE FROM docs WHERE length(body) = 3")
+		exec(t, db, "TRUNCATE docs")
+		exec(t, db, "INSERT INTO docs SELECT 'old' || i, repeat('x', i % 5) FROM "+
+			"generate_series(1, 30) i")
+	}
+	writers.Wait()
+	exec(t, db, "ALTER TABLE docs DROP CONSTRAINT docs_pkey")
+	exec(t, db, "ALTER TABLE docs ADD PRIMARY KEY (url)")
+	require.NoError(t, db.Settle(ctx, 0))
+	require.Zero(t, scalar[int64](t, db, countsBehind))
+	checkObserved(t, db)
+}

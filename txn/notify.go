@@ -52,6 +52,9 @@ const wokenKeys = 1024
 // transaction.
 func (s *Store) OnNotified(f func(observer uint32, keys [][]byte)) { s.notified = f }
 
+// Shared reports whether other processes write to the store too.
+func (s *Store) Shared() bool { return !s.alone }
+
 // Notifications calls visit with the notifications of a span of keys, key by key, until visit
 // fails. What visit gets is valid during the call. Commits under way may be missing.
 func (s *Store) Notifications(ctx context.Context, span kv.Span,

@@ -58,6 +58,17 @@ func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte,
 	return keys, next == nil, t.Commit(ctx)
 }
 
+// owesBackfill reports whether a backfill is not at its end.
+func (o *Target) owesBackfill(ctx context.Context, s *txn.Store) (owes bool, err error) {
+	t, err := s.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	position, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
+	return len(position) > 0, err
+}
+
 // unseen returns the first keys of a span that have no acknowledgement, and where to go on.
 func (o *Target) unseen(ctx context.Context, t *txn.Txn, span kv.Span) (keys [][]byte, next []byte,
 	err error) {

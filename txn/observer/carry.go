@@ -10,6 +10,8 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -46,6 +48,13 @@ func (o *Target) Carry(ctx context.Context, s *txn.Store, place []byte) (keys []
 	if !waits {
 		found, err := o.carried(ctx, s, t, place)
 		return nil, found, err
+	}
+	// One at a time walks a place. The lock ends with the transaction, or with the lease of its
+	// process.
+	alone, err := t.TryLock(ctx, o.numbered(stateWalk, walks[0].number), rowlock.Update,
+		func(v mvcc.Version) (bool, error) { return v.CommitTS == 0, nil })
+	if err != nil || !alone {
+		return nil, Later, err
 	}
 	c := &carrying{Target: o, s: s, t: t}
 	if found, err = c.begin(ctx, walks[0]); err != nil || found != Pending {

@@ -332,7 +332,7 @@ func (w *world) observe() []*observer.Pool {
 		}
 	})
 	for _, o := range []observer.Target{upper, lower} {
-		pools[o.ID] = observer.Start(w.s, observer.Options{Target: o, Workers: 2, Attempts: 2,
+		opts := observer.Options{Target: o, Workers: 2, Attempts: 2,
 			Place: func(ctx context.Context) (observer.Target, error) { return w.now(ctx, o) },
 			Run: func(ctx context.Context, key []byte) observer.Result {
 				return w.run(ctx, &o, key)
@@ -341,7 +341,8 @@ func (w *world) observe() []*observer.Pool {
 				if !errors.Is(err, errFunction) {
 					w.tolerate(err)
 				}
-			}})
+			}}
+		pools[o.ID] = observer.Start(w.s, opts.ByHand())
 	}
 	close(started)
 	return []*observer.Pool{pools[upper.ID], pools[lower.ID]}
@@ -364,7 +365,7 @@ func (w *world) run(ctx context.Context, o *observer.Target, key []byte) (res ob
 		now := in.target()
 		o = &now
 	}
-	c, found, err := o.Look(ctx, t, key)
+	c, found, err := o.Claim(ctx, t, key)
 	w.step("looked")
 	res = observer.Result{Found: found, At: c.At, Err: err}
 	if err != nil || found != observer.Pending {

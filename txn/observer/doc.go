@@ -64,7 +64,14 @@
 //	07 row key   stands for a row that is gone with its place: it has no value
 //	08 row key   image of a row from before a table-level change that no run has seen
 //
-// Simple on purpose: a row is taken by one worker of a process at a time. Processes that share a
-// store run the same row twice, and one of the runs fails at its commit. What another process has
-// committed and left is found by a pool that starts, and not by one that runs already.
+// # Processes that share a store
+//
+// A run has the row lock of its acknowledgement in the store, with the lease of its process
+// ([Target.Claim]), and so has a step of [Target.Carry] that of the walk. Locks keep processes from
+// work in vain; that each change is in one run rests on I2. What other processes have committed,
+// and what the dead have left, is found by patrols (patrol.go). The locks of the dead end with
+// their leases.
+//
+// Simple on purpose: a row is taken by one worker of a process at a time, and the steps of a
+// backfill are taken by the process that commits first.
 package observer

@@ -23,5 +23,14 @@ func (o *Target) StateAck(key []byte) []byte { return o.stateKey(stateAck, key) 
 func (p *Pool) Idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.rows) == 0 && !p.rescan && !p.scanning && !p.filling && !p.cleaning
+	return len(p.rows) == 0 && !p.due && !p.rescan && !p.scanning && !p.filling && !p.cleaning
 }
+
+// ByHand returns options of a pool that goes on patrol only when a test asks for it.
+func (o Options) ByHand() Options {
+	o.patrolPause = -1
+	return o
+}
+
+// Patrol lets the pool go on patrol.
+func (p *Pool) Patrol() { p.goOnPatrol() }

@@ -31,7 +31,10 @@ func (p *Pool) feed() {
 func (p *Pool) awaitRoom(scanning bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	idle := func() bool { return !scanning && !p.rescan && !p.filling && !p.cleaning }
+	idle := func() bool {
+		patrols := p.due && p.patrolled == 0 // a patrol waits for what it has found
+		return !scanning && !p.rescan && !p.filling && !p.cleaning && !patrols
+	}
 	for !p.stopped && (idle() || len(p.rows) > p.opts.rowsMax/2) {
 		p.room.Wait()
 	}
@@ -39,7 +42,7 @@ func (p *Pool) awaitRoom(scanning bool) bool {
 }
 
 // fill goes on with a scan for notifications, or else announces the next rows of a backfill, or
-// else cleans up. It returns what the scan has left, nil at its end.
+// else cleans up, or goes on patrol. It returns what the scan has left, nil at its end.
 func (p *Pool) fill(left []kv.Span) (rest []kv.Span, err error) {
 	target, err := p.target()
 	if err != nil {
@@ -50,15 +53,17 @@ func (p *Pool) fill(left []kv.Span) (rest []kv.Span, err error) {
 		// What is notified from now on is seen, or asks for another scan.
 		left, p.rescan, p.scanning = target.Spans(), false, true
 	}
-	filling := p.filling
+	filling, cleaning := p.filling, p.cleaning
 	p.mu.Unlock()
 	switch {
 	case left != nil:
 		return p.scan(&target, left)
 	case filling:
 		return nil, p.fillBack(&target)
+	case cleaning:
+		return nil, p.cleanUp(&target)
 	}
-	return nil, p.cleanUp(&target)
+	return nil, p.walkOn(&target)
 }
 
 // cleanUp is repeated when there is nothing else to do, as long as it leaves something.
@@ -94,6 +99,10 @@ func (p *Pool) fillBack(target *Target) error {
 	carried := p.carried
 	p.mu.Unlock()
 	keys, done, err := target.BackfillStep(p.ctx, p.s)
+	var conflict *txn.WriteConflictError
+	if errors.As(err, &conflict) && p.shared {
+		return nil // another process has taken the step
+	}
 	if err != nil {
 		return err
 	}

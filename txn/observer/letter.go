@@ -158,6 +158,21 @@ func (o *Target) Drop(ctx context.Context, t *txn.Txn, key []byte) (found bool, 
 	return true, t.Delete(o.stateKey(stateLetter, key))
 }
 
+// given returns up to where each row was given up that has a dead letter.
+func (o *Target) given(ctx context.Context, s *txn.Store) (upTo map[string]tso.Timestamp,
+	err error) {
+	t, err := s.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	upTo = map[string]tso.Timestamp{}
+	return upTo, o.Letters(ctx, t, func(l *DeadLetter) error {
+		upTo[string(l.Key)] = l.At
+		return nil
+	})
+}
+
 // Letters calls visit with each dead letter that a transaction sees, in the order of the rows.
 func (o *Target) Letters(ctx context.Context, t *txn.Txn,
 	visit func(l *DeadLetter) error) (err error) {

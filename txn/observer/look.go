@@ -54,6 +54,9 @@ const (
 	// Later: another transaction has a lock on the row, has changed it after the snapshot, or has
 	// taken it.
 	Later
+	// Taken: as Later, on a store that several processes share: another one runs on the row (Claim,
+	// Take).
+	Taken
 )
 
 // Change is what an observer runs on: a row with all changes in (Previous, At].

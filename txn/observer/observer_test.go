@@ -84,7 +84,7 @@ func (x *site) run(ctx context.Context, key []byte) (res observer.Result) {
 		return observer.Result{Err: err}
 	}
 	defer func() { _ = t.Rollback(ctx) }()
-	c, found, err := x.o.Look(ctx, t, key)
+	c, found, err := x.o.Claim(ctx, t, key)
 	res = observer.Result{Found: found, At: c.At, Err: err}
 	if err != nil || found != observer.Pending {
 		if err == nil && c.Stale {

@@ -28,6 +28,9 @@ type Options struct {
 
 	rowsMax   int           // tests lower it; 0 means rowsMax
 	feedPause time.Duration // tests lower it; 0 means feedPause
+	// patrolPause is that between patrols; 0 means patrolPause, and below 0 there are none but
+	// those that tests ask for.
+	patrolPause time.Duration
 }
 
 // Result is what became of a run.
@@ -63,16 +66,24 @@ type Pool struct {
 	cleaning bool // runs before a crash have perhaps left something
 	pruning  bool // to be cleaned whenever there is nothing else to do
 	carried  int  // steps of table-level changes
+
+	shared    bool // other processes write to the store
+	due       bool // a patrol is due, or goes on
+	met       bool // a worker has met another process
+	patrolled int  // rows that a patrol has found and that were not looked at yet
+	patrol    patrol
 }
 
 // row is one that the pool knows to have notifications.
 type row struct {
-	running  bool
-	again    bool // notified since it was taken
-	failures int
-	attempts int // those of the function
-	waits    int // for other transactions
-	timer    *time.Timer
+	running bool
+	again   bool // notified since it was taken
+	// patrolled: the pool knows of it from a patrol alone.
+	patrolled bool
+	failures  int
+	attempts  int // those of the function
+	waits     int // for other transactions
+	timer     *time.Timer
 }
 
 // Stats counts what the workers of a process have done.
@@ -83,10 +94,13 @@ type Stats struct {
 	Queued                           int // rows that wait for a worker or for their next attempt
 	Running                          int
 	// some rows from before the observer are to be announced still
-	Backfill   bool
-	Carried    int64 // rows that table-level changes have taken to another place, or away
-	LastError  string
-	LastFailed time.Time
+	Backfill bool
+	Carried  int64 // rows that table-level changes have taken to another place, or away
+	// Patrols is how often all notifications of a shared store were looked through, Met how often
+	// another process was found at work on a row, and Jumps how often a patrol went elsewhere then.
+	Patrols, Met, Jumps int64
+	LastError           string
+	LastFailed          time.Time
 }
 
 const (
@@ -106,10 +120,12 @@ const (
 func Start(s *txn.Store, opts Options) *Pool {
 	opts.rowsMax = cmp.Or(opts.rowsMax, rowsMax)
 	opts.feedPause = cmp.Or(opts.feedPause, feedPause)
+	opts.patrolPause = cmp.Or(opts.patrolPause, patrolPause)
 	p := &Pool{s: s, opts: opts, rows: map[string]*row{}, rescan: true, filling: true,
-		cleaning: true, settled: make(chan struct{})}
+		cleaning: true, settled: make(chan struct{}), shared: s.Shared()}
 	p.work.L, p.room.L = &p.mu, &p.mu
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.schedulePatrol(0)
 	p.done.Go(p.feed)
 	for range opts.Workers {
 		p.done.Go(p.serve)
@@ -125,6 +141,9 @@ func (p *Pool) Stop() {
 		if r.timer != nil {
 			r.timer.Stop()
 		}
+	}
+	if p.patrol.timer != nil {
+		p.patrol.timer.Stop()
 	}
 	p.work.Broadcast()
 	p.room.Broadcast()
@@ -156,6 +175,7 @@ func (p *Pool) add(key string) bool {
 	r := p.rows[key]
 	if r != nil {
 		r.again = true
+		p.own(r)
 		return true
 	}
 	if len(p.rows) >= p.opts.rowsMax || p.stopped {
@@ -246,6 +266,15 @@ func (p *Pool) finish(key string, res Result) {
 	case res.Err != nil:
 		p.fail(key, r, res)
 		return
+	case res.Found == Taken:
+		p.stats.Met++
+		p.met = true
+		if r.patrolled { // it is the other one's
+			p.drop(key, r)
+			break
+		}
+		r.waits++
+		p.later(key, r, backoff(waitFirst, waitMax, r.waits))
 	case res.Found == Later:
 		r.waits++
 		p.later(key, r, backoff(waitFirst, waitMax, r.waits))
@@ -260,6 +289,7 @@ func (p *Pool) finish(key string, res Result) {
 
 // drop forgets a row that is dealt with, unless it was notified meanwhile.
 func (p *Pool) drop(key string, r *row) {
+	p.own(r)
 	if r.again {
 		*r = row{}
 		p.push(key)
@@ -314,6 +344,7 @@ func (p *Pool) fail(key string, r *row, res Result) {
 
 // later makes a row ready after a while.
 func (p *Pool) later(key string, r *row, after time.Duration) {
+	p.own(r)
 	if p.stopped {
 		return
 	}

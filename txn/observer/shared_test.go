@@ -2,6 +2,7 @@ package observer_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,10 +18,10 @@ import (
 )
 
 // On a store that several processes share each of them has workers, which run on what their own
-// process has committed, and at their start on all there is. Both observers run in every process,
-// so two runs of a row meet at their commit (observer I2). Processes die at the crash points of
-// their own transactions, and others take their places. What a dead one has left is found by the
-// next one that starts; workers that are there already do not look for it.
+// process has committed, and at their start on all there is, and which go on patrol. Both observers
+// run in every process, so two runs of a row meet (observer I2). Processes die at the crash points
+// of their own transactions, and others take their places. What the dead have left is found by a
+// process that was there from the beginning.
 
 const (
 	sharedLease  = time.Minute
@@ -107,8 +108,9 @@ func (c *colony) start(mortal bool) *process {
 
 // run lets processes come, work and die, and checks what the last one makes of it.
 func (c *colony) run() {
-	p := c.start(false)
-	p.register(c.rng.IntN(2) == 0)
+	first := c.start(false)
+	first.register(c.rng.IntN(2) == 0)
+	first.pools = first.observe()
 	for round := range sharedRounds {
 		for len(c.all) < 3 {
 			p := c.start(true)
@@ -116,20 +118,57 @@ func (c *colony) run() {
 			c.all = append(c.all, p)
 		}
 		c.work(round)
-		c.bury()
+		c.patrol()
+		c.bury(first)
 	}
 	for _, p := range c.all {
 		p.stop()
 		c.acked = append(c.acked, p.acked...)
 	}
-	last := c.start(false)
-	c.expire(last, p)
-	last.serveAll()
-	h := readHistory(c.t, last.s, "shared store")
+	c.expire(first)
+	retryLetters(c.t, first.s)
+	first.settle()
+	first.stop()
+	h := readHistory(c.t, first.s, "shared store")
 	h.checkRecords(c.acked)
 	h.checkObservers()
 	for _, s := range c.stores {
 		require.NoError(c.t, s.Close())
+	}
+}
+
+// patrol lets some processes look for what others have left.
+func (c *colony) patrol() {
+	for _, p := range c.all {
+		if c.rng.IntN(2) == 0 {
+			for _, pool := range p.pools {
+				pool.Patrol()
+			}
+		}
+	}
+}
+
+// settle lets the pools of a process, which run already, do all that there is to do.
+func (p *process) settle() {
+	for again := true; again; {
+		for _, pool := range p.pools {
+			patrols(pool)
+		}
+		again = false
+		for _, o := range []observer.Target{upper, lower} {
+			now, err := p.now(ctx, o)
+			require.NoError(p.t, err)
+			for _, span := range now.Spans() {
+				require.NoError(p.t, p.s.Notifications(ctx, span,
+					func([]byte, *txn.Notification) error {
+						again = true
+						return nil
+					}))
+			}
+		}
+	}
+	for _, pool := range p.pools { // what is left of rows that are gone
+		patrols(pool)
 	}
 }
 
@@ -148,7 +187,7 @@ func (c *colony) work(round int) {
 }
 
 // bury stops the workers of the dead, which do nothing any more, and lets their leases end.
-func (c *colony) bury() {
+func (c *colony) bury(first *process) {
 	living := c.all[:0]
 	var dead []*process
 	for _, p := range c.all {
@@ -165,7 +204,7 @@ func (c *colony) bury() {
 	}
 	c.deaths += len(dead)
 	if len(dead) > 0 {
-		c.expire(living...)
+		c.expire(append(slices.Clone(living), first)...)
 	}
 }
 

@@ -13,12 +13,12 @@ import (
 // the transaction, or with the lease of a process that died.
 
 // Take is Look that takes the row lock of the row's acknowledgement for t, without waiting, and
-// keeps it if the change is pending. It finds Later where another transaction has that lock, or has
+// keeps it if the change is pending. It finds Taken where another transaction has that lock, or has
 // acknowledged the change since t's snapshot. t reads nothing of what it leaves to others.
 func (o *Target) Take(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
 	err error) {
-	found = Later
-	_, err = t.TryLock(ctx, o.stateKey(stateAck, key), rowlock.Update,
+	found = Taken
+	_, err = t.TryLock(ctx, o.stateKey(stateAck, o.RowKey(key)), rowlock.Update,
 		func(v mvcc.Version) (bool, error) {
 			if v.CommitTS != 0 {
 				return false, nil
@@ -27,6 +27,16 @@ func (o *Target) Take(ctx context.Context, t *txn.Txn, key []byte) (c Change, fo
 			return found == Pending, err
 		})
 	return c, found, err
+}
+
+// Claim is Look for a run of a Pool. On a store that several processes share it is Take: processes
+// do not run the same row in vain. Within one process a Pool keeps its workers apart.
+func (o *Target) Claim(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
+	err error) {
+	if t.LocksBind() {
+		return o.Look(ctx, t, key)
+	}
+	return o.Take(ctx, t, key)
 }
 
 // Acknowledged reports whether t has acknowledged a change itself, and not taken that back to a
