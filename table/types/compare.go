@@ -60,9 +60,18 @@ func Equal(t *Type, a, b Datum) bool {
 	return Compare(t, a, b) == 0
 }
 
-// CompareFloats orders floats with NaN equal to itself and above everything. For cmp.Compare it is
-// below everything, so the order here is the reverse of that of the negated values.
-func CompareFloats(a, b float64) int { return cmp.Compare(-b, -a) }
+// CompareFloats orders floats with NaN equal to itself and above everything.
+func CompareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	// They are equal, or one is NaN. For cmp.Compare that is below everything, so its order of the
+	// negated values is reversed.
+	return cmp.Compare(-b, -a)
+}
 
 func compareJSONText(a, b string) int {
 	if a == b {
