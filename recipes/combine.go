@@ -16,14 +16,21 @@ import (
 
 // Combine is a queue of deltas that an observer folds into aggregates. Its fields are set before
 // Open and not changed after it.
+//
+// A writer asks for a fold by a weak notification (minidb.Tx.Notify), by which writers do not
+// conflict: of a row of Name_buckets, a table that is always empty, with the bucket and the second
+// in which the deltas were queued. Many notifications of one row are one fold.
 type Combine struct {
-	// Name is that of the observer, and begins the names of the two tables, Name_deltas and
-	// Name_folds: lower case letters, digits and underscores.
+	// Name is that of the observer, and begins the names of its tables, Name_deltas,
+	// Name_buckets and Name_folds: lower case letters, digits and underscores.
 	Name string
-	// Buckets is into how many parts the keys are divided: four, unless it is set. Writers do not
-	// wait for each other whatever it is; folds of different buckets run at once. It must stay as
+	// Buckets is into how many parts the keys are divided: four, unless it is set. It must stay as
 	// it was when there are deltas in the queue.
 	Buckets int
+	// Workers is how many buckets are folded at once in this process: one, unless it is set. While
+	// a fold runs, deltas gather for the next one, so more workers make more and smaller folds.
+	// Writers do not wait for each other whatever it is.
+	Workers int
 	// Fold adds sums to the aggregates. All deltas of a key are in one bucket, and folds of a
 	// bucket are serial: a fold sees all that earlier ones of its keys have written. Fold may add
 	// to further queues. It runs again when its transaction loses a conflict.
@@ -70,8 +77,9 @@ func (c *Combine) Open(ctx context.Context, db *minidb.DB) error {
 	if c.Name == "" || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return fmt.Errorf("recipes: %q cannot be the name of a Combine", c.Name)
 	}
-	if c.Fold == nil || c.Buckets < 0 {
-		return errors.New("recipes: a Combine needs a Fold, and no negative number of buckets")
+	if c.Fold == nil || c.Buckets < 0 || c.Workers < 0 {
+		return errors.New("recipes: a Combine needs a Fold, and no negative number of buckets or " +
+			"workers")
 	}
 	if c.Buckets == 0 {
 		c.Buckets = combineBuckets
@@ -79,12 +87,15 @@ func (c *Combine) Open(ctx context.Context, db *minidb.DB) error {
 	_, err := db.Exec(ctx, `CREATE TABLE IF NOT EXISTS `+c.Name+`_deltas (bucket int,
 			epoch bigint, id bigint, keys text[] NOT NULL, items text[] NOT NULL,
 			by bigint[] NOT NULL, PRIMARY KEY (bucket, epoch, id));
+		CREATE TABLE IF NOT EXISTS `+c.Name+`_buckets (bucket int, epoch bigint,
+			PRIMARY KEY (bucket, epoch));
 		CREATE TABLE IF NOT EXISTS `+c.Name+`_folds (bucket int PRIMARY KEY,
 			folds bigint NOT NULL)`)
 	if err != nil {
 		return err
 	}
-	return db.Observe(ctx, minidb.Observer{Name: c.Name, Table: c.Name + "_deltas"}, c.run)
+	return db.Observe(ctx, minidb.Observer{Name: c.Name, Table: c.Name + "_buckets",
+		Workers: c.Workers}, c.run)
 }
 
 // Add queues deltas in a transaction. They are folded soon after its commit, and never if it is
@@ -115,15 +126,15 @@ func (c *Combine) Add(ctx context.Context, tx *minidb.Tx, deltas ...Delta) error
 		if err != nil {
 			return err
 		}
+		if err := tx.Notify(ctx, c.Name, bucket, epoch); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// run folds what is in the bucket and the epoch of a delta.
+// run folds what is in a bucket and an epoch.
 func (c *Combine) run(ctx context.Context, tx *minidb.Tx, change minidb.Change) error {
-	if change.Row == nil {
-		return nil // it was folded with another one
-	}
 	sums, err := c.take(ctx, tx, change.Key[0], change.Key[1])
 	if err != nil || len(sums) == 0 {
 		return err

@@ -88,7 +88,7 @@ func (p *pipeline) start(ctx context.Context, db *minidb.DB, serving *serving) e
 }
 
 const (
-	parseWorkers  = 8
+	parseWorkers  = 16
 	exportWorkers = 32
 )
 
