@@ -19,8 +19,8 @@ func build(t *testing.T) string {
 func TestTheIndexIsRightAfterKills(t *testing.T) {
 	bin := build(t)
 	for name, args := range map[string][]string{
-		"killed":        {"-documents", "300", "-recrawls", "200", "-kill", "4"},
-		"over the wire": {"-documents", "300", "-recrawls", "100", "-wire"},
+		"killed":        {"-documents", "200", "-recrawls", "150", "-kill", "3"},
+		"over the wire": {"-documents", "200", "-recrawls", "50", "-wire"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args = append(args, "-verify", "-data", filepath.Join(t.TempDir(), "data"))
