@@ -14,7 +14,9 @@ import (
 type Change struct {
 	// Key are the values of the primary key; of a table without one there are none.
 	Key []any
-	// Row is the row as it is; nil when it is gone.
+	// Row is the row as it is; nil when it is gone. Row and Before may be equal, and both nil,
+	// when several transactions have written the row: an earlier run, which did not commit, may
+	// have sent elsewhere what was in between.
 	Row *Image
 	// Before is the row as it was at the last run of the observer that was acknowledged; nil when
 	// there was no row, or no run since a backfill was asked for. Columns that are not observed are

@@ -136,6 +136,8 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 	awaitStop(t, db)
 	exec(t, db, "INSERT INTO docs VALUES ('came', 'and')")
 	exec(t, db, "DELETE FROM docs WHERE url = 'came'")
+	exec(t, db, "BEGIN; INSERT INTO docs VALUES ('at', 'once'); "+
+		"DELETE FROM docs WHERE url = 'at'; COMMIT")
 	exec(t, db, "UPDATE docs SET body = 'four' WHERE url = 'c'")
 	exec(t, db, "DELETE FROM docs WHERE url = 'before'")
 	err := db.Settle(ctx, 0)
@@ -143,7 +145,7 @@ func TestObserveSeesWhatChanged(t *testing.T) {
 	require.NoError(t, db.Observe(ctx, o, look), "the same definition again")
 	require.NoError(t, db.Settle(ctx, 0))
 	mu.Lock()
-	require.ElementsMatch(t, []string{"[c] three>four", "[before] b>nil"}, seen)
+	require.ElementsMatch(t, []string{"[came] nil>nil", "[c] three>four", "[before] b>nil"}, seen)
 	mu.Unlock()
 }
 

@@ -131,6 +131,47 @@ func TestAKeyThatCannotBeSentBlocksNoOther(t *testing.T) {
 	require.Equal(t, 14, r.values()["13"])
 }
 
+// TestAStateThatWasSentInVainIsTakenBack: the receiver has a state whose answer was lost, and by
+// the next attempt the row is as it was when it was last acknowledged.
+func TestAStateThatWasSentInVainIsTakenBack(t *testing.T) {
+	ctx := context.Background()
+	for _, x := range []struct{ before, change, back string }{
+		{"", "INSERT INTO stock VALUES (1, 5)", "DELETE FROM stock"},
+		{"INSERT INTO stock VALUES (1, 4)", "UPDATE stock SET n = 5", "UPDATE stock SET n = 4"},
+		{"INSERT INTO stock VALUES (1, 4)", "DELETE FROM stock", "INSERT INTO stock VALUES (1, 4)"},
+	} {
+		db := open(t, stock)
+		r := &receiver{}
+		e := newExport(r, 1, 0)
+		lost := 2
+		e.Send = func(ctx context.Context, items []recipes.Item[int]) error {
+			switch lost {
+			case 1: // alone again: fails without being sent
+				lost++
+				return errors.New("connection refused")
+			case 0:
+				lost++
+				_, err := db.Exec(ctx, x.back)
+				require.NoError(t, err)
+				return errors.Join(r.send(ctx, items), errors.New("connection reset"))
+			}
+			return r.send(ctx, items)
+		}
+		require.NoError(t, e.Open(ctx, db))
+		if x.before != "" {
+			_, err := db.Exec(ctx, x.before)
+			require.NoError(t, err)
+			require.NoError(t, db.Settle(ctx, 0))
+		}
+		want := r.values()
+		lost = 0
+		_, err := db.Exec(ctx, x.change)
+		require.NoError(t, err)
+		require.NoError(t, db.Settle(ctx, 0))
+		require.Equal(t, want, r.values(), x.change)
+	}
+}
+
 // TestWhatWaitsIsSentTogether: while one batch is on its way, the next one gathers.
 func TestWhatWaitsIsSentTogether(t *testing.T) {
 	ctx := context.Background()

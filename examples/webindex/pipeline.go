@@ -102,6 +102,9 @@ func (p *pipeline) parse(ctx context.Context, tx *minidb.Tx, c minidb.Change) er
 	if err != nil {
 		return err
 	}
+	if before == nil && after == nil {
+		return nil // it came and went, and nothing was derived from it
+	}
 	url := c.Key[0].(string)
 	if err := p.setPage(ctx, tx, url, before, after); err != nil {
 		return err

@@ -126,6 +126,10 @@ func index(ctx context.Context, o options) (err error) {
 	if err := db.Settle(ctx, 0); err != nil {
 		return err
 	}
+	if o.child {
+		fmt.Println("settled")
+		return nil
+	}
 	steps, took := p.counts.loaded.Load(), time.Since(begun)
 	fmt.Printf("settled: %d documents in %.1f s, %.0f a second, %.2f ms of processor time each\n",
 		steps, took.Seconds(), float64(steps)/took.Seconds(),

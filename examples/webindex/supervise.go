@@ -27,6 +27,7 @@ func supervise(ctx context.Context, o options) error {
 		points[i] = r.IntN(from.steps() + 1)
 	}
 	slices.Sort(points)
+	begun := time.Now()
 	for life := 0; ; life++ {
 		point := -1
 		if life < o.kills {
@@ -37,6 +38,8 @@ func supervise(ctx context.Context, o options) error {
 			return err
 		}
 		if ended {
+			fmt.Printf("%d documents in %.0f s, killed %d times\n", from.steps(),
+				time.Since(begun).Seconds(), life)
 			return nil
 		}
 		fmt.Printf("killed %d of %d\n", life+1, o.kills)

@@ -13,7 +13,9 @@ type RowChange struct {
 	// Key is the primary key, nil of a table without one.
 	KeyColumns []table.Column
 	Key        []types.Datum
-	// Same: the observed columns are as they were at the last run, or the row came and went.
+	// Same: since the last run one transaction has written the row, and left the observed columns
+	// as they were, or the row as little there. After several the function runs whatever they come
+	// to: an earlier run, which did not commit, may have shown to others what was in between.
 	Same bool
 }
 
@@ -33,8 +35,11 @@ func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
 	if !o.Observer.Backfill || c.Previous != 0 {
 		out.Before = old
 	}
-	switch out.Same = out.Before == nil && out.Row == nil; { // it came and went
-	case out.Before != nil && out.Row != nil:
+	switch {
+	case c.Several || (out.Before == nil) != (out.Row == nil):
+	case out.Row == nil:
+		out.Same = true
+	default:
 		out.Same = !o.Observer.ChangedSince(then, out.Before.whole(), o.Table, out.Row.whole())
 	}
 	for _, some := range []*RowImage{out.Row, old} {
@@ -42,8 +47,8 @@ func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
 			out.KeyColumns, out.Key = some.key()
 		}
 	}
-	if out.Key == nil && c.Weak { // there is no row
-		out.KeyColumns, out.Key, err = table.DecodeRowKey(o.Table, c.Key)
+	if out.Key == nil && then.PrimaryKey() != nil { // there is no row
+		out.KeyColumns, out.Key, err = table.DecodeRowKey(then, key)
 	}
 	return out, err
 }

@@ -73,6 +73,10 @@ type Change struct {
 	Origin     tso.Timestamp // lowest commit_ts of the changes from outside that led here
 	Generation uint32        // lowest number of runs in between
 
+	// Several: the row may have had other states since Previous than Old and Value. A run that did
+	// not commit may have seen one, and shown it to others.
+	Several bool
+
 	// Stale: there is something left of what is acknowledged, which CleanStale removes.
 	Stale bool
 
@@ -180,8 +184,9 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 	var sum image
 	var oldest, announced tso.Timestamp
 	newer, fresh := false, false
+	var last tso.Timestamp // the commit of a change
 	if c.moved = left != nil; c.moved {
-		sum, fresh = *left, !c.letter
+		sum, fresh, last = *left, !c.letter, left.origin
 	}
 	for i := range all {
 		n := &all[i]
@@ -190,6 +195,10 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 			continue
 		}
 		idle := n.Announced() && !c.moved && (c.Previous != 0 || c.Value == nil)
+		if n.CommitTS > c.Previous && (!n.Announced() || !c.moved) {
+			c.Several = c.Several || last != 0 && (n.CommitTS != last || n.Origin != 0)
+			last = n.CommitTS
+		}
 		if n.CommitTS <= c.Previous || idle {
 			c.Stale = true
 			continue
