@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -62,13 +62,13 @@ func failedBatchRollsBack(sc *scene) {
 }
 
 func shortValueIsInlined(sc *scene) {
-	rec := kvtest.NewRecord(single())
+	rec := record.New(single())
 	s := sc.openWith(rec, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	sc.commit(s, "a", "1")
 	tx := sc.begin(s)
 	before := rec.Counts()
 	sc.want("a", sc.get(tx, "a"), "1")
-	sc.want("look-ups of a read", rec.Since(before), kvtest.Counts{Snapshots: 1, Iters: 1})
+	sc.want("look-ups of a read", rec.Since(before), record.Counts{Snapshots: 1, Iters: 1})
 }
 
 func leftSnapshotHidesNothing(sc *scene) {

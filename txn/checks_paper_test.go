@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -123,7 +123,7 @@ func oracleNeverStepsBack(sc *scene) {
 }
 
 func oracleServesFromMemory(sc *scene) {
-	rec := kvtest.NewRecord(single())
+	rec := record.New(single())
 	o := sc.oracle(rec)
 	for range 1000 {
 		sc.draw(o)
@@ -133,7 +133,7 @@ func oracleServesFromMemory(sc *scene) {
 
 // prewritesTravelTogether counts updates: the prewrites, the commit point, the secondaries.
 func prewritesTravelTogether(sc *scene) {
-	rec := kvtest.NewRecord(single())
+	rec := record.New(single())
 	s := sc.openWith(rec, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	sc.commit(s, "warm", "up")
 	before := rec.Counts()
@@ -143,7 +143,7 @@ func prewritesTravelTogether(sc *scene) {
 }
 
 func readsTravelTogether(sc *scene) {
-	rec := kvtest.NewRecord(single())
+	rec := record.New(single())
 	s := sc.open(rec, txn.Options{})
 	sc.commit(s, "a", "1", "b", "1", "c", "1")
 	tx := sc.begin(s)
@@ -151,7 +151,7 @@ func readsTravelTogether(sc *scene) {
 	_, err := tx.GetMany(sc.ctx, [][]byte{[]byte("a"), []byte("b"), []byte("c")})
 	sc.must(err, "get many")
 	sc.want("what was asked of the engine", rec.Since(before),
-		kvtest.Counts{Snapshots: 1, Iters: 1})
+		record.Counts{Snapshots: 1, Iters: 1})
 }
 
 func noWriteSkewAlone(sc *scene)  { noWriteSkew(sc, single()) }

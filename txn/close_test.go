@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
@@ -205,7 +205,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 		}
 		require.NoError(t, s.Close())
 
-		rec := kvtest.NewRecord(e)
+		rec := record.New(e)
 		before := rec.Counts()
 		s = openStore(t, rec, txn.Options{Retention: time.Hour})
 		s.AwaitSecondaries()

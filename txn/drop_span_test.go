@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
@@ -283,10 +284,10 @@ func TestWhoHoldsASpanSeesItDropped(t *testing.T) {
 }
 
 // dropCosts counts what a drop does to the engine, and what the two passes after it do.
-func dropCosts(t *testing.T, rows int) (drop, passes kvtest.Counts, steps int64) {
+func dropCosts(t *testing.T, rows int) (drop, passes record.Counts, steps int64) {
 	ctx := context.Background()
 	walk := kvtest.NewSteps(memkv.New(memkv.Options{}))
-	e := kvtest.NewRecord(walk)
+	e := record.New(walk)
 	// On a clock that does not move the oracle extends its range no more often on a slow machine.
 	now := time.Now().UnixMilli()
 	s, err := openTxn(ctx, e, txn.Options{Clock: func() int64 { return now }})

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
@@ -30,7 +30,7 @@ func TestAReadWithoutATimestampDrawsNone(t *testing.T) {
 		"exclusive": {memkv.Options{}, 0}, "shared": {memkv.Options{Shared: true}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec := kvtest.NewRecord(memkv.New(c.opts))
+			rec := record.New(memkv.New(c.opts))
 			oracle := &stepOracle{}
 			s, err := openTxn(context.Background(), rec, txn.Options{Oracle: oracle})
 			require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
 )
@@ -30,7 +30,7 @@ func readOne(t testing.TB, s *txn.Store, key string) string {
 // TestATransactionReadsThroughTheSnapshotOfAnEarlierOne counts what the engine is asked for, and
 // that what was committed in between is seen (txn: I14).
 func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	rec := record.New(memkv.New(memkv.Options{}))
 	s, err := openTxn(context.Background(), rec, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
@@ -38,14 +38,14 @@ func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	before := rec.Counts()
 	require.Equal(t, "1", readOne(t, s, "a"))
 	require.Equal(t, "2", readOne(t, s, "b"))
-	require.Equal(t, kvtest.Counts{}, rec.Since(before), "nothing was written since")
+	require.Equal(t, record.Counts{}, rec.Since(before), "nothing was written since")
 
 	commit(t, s, "a", "3")
 	before = rec.Counts()
 	require.Equal(t, "2", readOne(t, s, "b"))
-	require.Equal(t, kvtest.Counts{}, rec.Since(before), "the key was not written since")
+	require.Equal(t, record.Counts{}, rec.Since(before), "the key was not written since")
 	require.Equal(t, "3", readOne(t, s, "a"))
-	require.Equal(t, kvtest.Counts{Snapshots: 1, Iters: 1}, rec.Since(before))
+	require.Equal(t, record.Counts{Snapshots: 1, Iters: 1}, rec.Since(before))
 	require.Equal(t, "3", readOne(t, s, "a"))
 
 	old := begin(t, s)

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
@@ -58,10 +58,10 @@ func largeCommitIsSeen(sc *scene) {
 // large transaction runs, and while its locks wait to be settled: no snapshot of their own, and no
 // look at locks where there are none (O5).
 func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	rec := record.New(memkv.New(memkv.Options{}))
 	s := openStore(t, rec, unsettling())
 	commit(t, s, "a", "1", "m10", "1", "z", "1")
-	read := func(keys ...string) kvtest.Counts {
+	read := func(keys ...string) record.Counts {
 		for _, key := range keys {
 			readOne(t, s, key) // the first one may take a snapshot
 		}
@@ -74,11 +74,11 @@ func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
 		return rec.Since(before)
 	}
 	rolledBack, tx := largeOf(t, s, "b"), largeOf(t, s, "m")
-	require.Equal(t, kvtest.Counts{}, read("a", "b20", "m10", "m20", "z"),
+	require.Equal(t, record.Counts{}, read("a", "b20", "m10", "m20", "z"),
 		"they run, so their locks say nothing")
 	require.NoError(t, rolledBack.Rollback(context.Background()))
 	require.NoError(t, tx.Commit(context.Background()))
-	require.Equal(t, kvtest.Counts{Gets: 5}, read("a", "b20", "m20", "z"), "m20 is still locked")
+	require.Equal(t, record.Counts{Gets: 5}, read("a", "b20", "m20", "z"), "m20 is still locked")
 	require.Equal(t, "", readOne(t, s, "b20"))
 	require.Equal(t, "2", readOne(t, s, "m20"))
 	require.Greater(t, locksIn(t, rec, "a", "z"), largeKeys)
@@ -86,11 +86,11 @@ func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
 
 // TestACommitLooksForNoLockOfALargeTransaction: in a span where it has none (O5).
 func TestACommitLooksForNoLockOfALargeTransaction(t *testing.T) {
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	rec := record.New(memkv.New(memkv.Options{}))
 	s := openStore(t, rec, unsettling())
 	commit(t, s, "a", "1", "z", "1")
 	large := largeOf(t, s, "m")
-	counts := func(key string) kvtest.Counts {
+	counts := func(key string) record.Counts {
 		before := rec.Counts()
 		tx := begin(t, s)
 		require.NoError(t, tx.LockCurrent(context.Background(), []byte(key), rowlock.Update, true))
@@ -100,7 +100,7 @@ func TestACommitLooksForNoLockOfALargeTransaction(t *testing.T) {
 		since.Bytes = 0
 		return since
 	}
-	want := kvtest.Counts{Updates: 1, Sets: 1, Syncs: 1}
+	want := record.Counts{Updates: 1, Sets: 1, Syncs: 1}
 	require.Equal(t, want, counts("a"), "while it runs")
 	require.NoError(t, large.Commit(context.Background()))
 	require.Equal(t, want, counts("z"), "while its locks are not settled")

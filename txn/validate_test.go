@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
 )
@@ -268,7 +268,7 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 // spans are validated in one snapshot (B15).
 func TestManySpansAreValidatedTogether(t *testing.T) {
 	ctx := context.Background()
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{Shared: true}))
+	rec := record.New(memkv.New(memkv.Options{Shared: true}))
 	s := openStore(t, rec, txn.Options{LeaseRenewal: -1})
 	const spans = 20_000
 	point := func(i int) kv.Span {

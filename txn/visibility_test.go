@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
@@ -228,7 +228,7 @@ func TestACommitCostsOneSync(t *testing.T) {
 		fs := testfs.NewCrashFS()
 		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 		require.NoError(t, err)
-		rec := kvtest.NewRecord(e)
+		rec := record.New(e)
 		s, err := openTxn(context.Background(), rec, c.opts)
 		require.NoError(t, err)
 		commit(t, s, "warm", "up") // the oracle persists its range
@@ -280,7 +280,7 @@ func TestConcurrentCommitsShareASync(t *testing.T) {
 // TestReadingUnlockedKeysLooksForNoLock counts look-ups: one iterator, no get, and two look-ups of
 // the lock column once someone may hold locks (txn: I7).
 func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	rec := record.New(memkv.New(memkv.Options{}))
 	s, err := openTxn(context.Background(), rec, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
@@ -288,7 +288,7 @@ func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 	before := rec.Counts()
 	require.Equal(t, "1", get(t, tx, "a"))
 	require.Equal(t, "2", get(t, tx, "b"))
-	require.Equal(t, kvtest.Counts{Snapshots: 1, Iters: 1}, rec.Since(before))
+	require.Equal(t, record.Counts{Snapshots: 1, Iters: 1}, rec.Since(before))
 	require.NoError(t, tx.Rollback(context.Background()))
 	require.NoError(t, s.Close())
 }
@@ -338,7 +338,7 @@ func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 	for name, engine := range map[string]func() kv.Engine{"one group": single,
 		"two groups": split} {
 		for _, protocol := range []txn.Protocol{txn.TwoPhase, txn.Async} {
-			rec := kvtest.NewRecord(engine())
+			rec := record.New(engine())
 			s, err := openTxn(context.Background(), rec, txn.Options{Protocol: protocol})
 			require.NoError(t, err)
 			commit(t, s, "warm", "up") // the oracle persists its range

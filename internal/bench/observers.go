@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/minidb/minidb"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/recipes"
 	"github.com/minidb/minidb/txn"
 )
@@ -38,7 +38,7 @@ func addedToCommits(ctx context.Context, o Options, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	engine := kvtest.NewRecord(raw)
+	engine := record.New(raw)
 	defer func() { err = errors.Join(err, raw.Close()) }()
 	store, err := txn.Open(ctx, engine, txn.Options{})
 	if err != nil {
@@ -63,11 +63,11 @@ func addedToCommits(ctx context.Context, o Options, w io.Writer) (err error) {
 		}
 		return t.Commit(ctx)
 	}
-	count := func(observed bool) (kvtest.Counts, error) {
+	count := func(observed bool) (record.Counts, error) {
 		before := engine.Counts()
 		for n := range countedCommits {
 			if err := commit(n, observed); err != nil {
-				return kvtest.Counts{}, err
+				return record.Counts{}, err
 			}
 		}
 		return engine.Since(before), nil

@@ -108,7 +108,7 @@ var allowedImports = map[string][]string{
 
 // engines may be named only where a store is opened; all other packages use kv.Engine.
 var (
-	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest"}
+	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest", "kv/record"}
 	engineOpeners = []string{".", "kv", "cmd", "internal/bench", "tests"}
 )
 

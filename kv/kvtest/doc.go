@@ -1,11 +1,10 @@
 // Package kvtest holds engines to the contract of package kv: one conformance suite, and wrappers
-// that make engines watch each other, count, and fail.
+// that make engines watch each other and fail; package record counts.
 //
 //   - [Run] is the suite; every engine's own tests call it, and it runs on the wrappers too.
 //   - [RunCrashes] is the part of it for engines that can lose their power, and [RunUnknown] the
 //     one about updates whose result is unknown.
 //   - [Mirror] runs every update on two engines and fails when they disagree.
-//   - [Record] counts operations and the syncs that they cost.
 //   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the
 //     ambiguous results that a store on the network gives when a reply is lost.
 //

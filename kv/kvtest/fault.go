@@ -48,7 +48,7 @@ type lateUpdate struct {
 }
 
 // NewFault wraps an engine; without a plan nothing fails.
-func NewFault(e kv.Engine) *Fault { return &Fault{wrapped: wrapped{e}} }
+func NewFault(e kv.Engine) *Fault { return &Fault{wrapped: wrapped{Engine: e}} }
 
 // Plan sets the plan and starts counting anew.
 func (f *Fault) Plan(p FaultPlan) {

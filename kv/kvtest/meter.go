@@ -21,7 +21,7 @@ type Meter struct {
 type watched struct{}
 
 // NewMeter wraps an engine.
-func NewMeter(e kv.Engine) *Meter { return &Meter{wrapped: wrapped{e}} }
+func NewMeter(e kv.Engine) *Meter { return &Meter{wrapped: wrapped{Engine: e}} }
 
 // Watch returns a context whose work is counted from zero, with a hook that is called when so many
 // keys are done.

@@ -24,7 +24,7 @@ type Mirror struct {
 
 // NewMirror wraps two engines. The optional interfaces are the first one's.
 func NewMirror(first, second kv.Engine) *Mirror {
-	return &Mirror{wrapped: wrapped{first}, second: second}
+	return &Mirror{wrapped: wrapped{Engine: first}, second: second}
 }
 
 // Snapshot implements kv.Engine.

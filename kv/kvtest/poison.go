@@ -13,7 +13,7 @@ import (
 type Poison struct{ wrapped }
 
 // NewPoison wraps an engine.
-func NewPoison(e kv.Engine) *Poison { return &Poison{wrapped{e}} }
+func NewPoison(e kv.Engine) *Poison { return &Poison{wrapped{Engine: e}} }
 
 // Unwrap returns the engine below.
 func (p *Poison) Unwrap() kv.Engine { return p.Engine }

@@ -22,7 +22,7 @@ type Steps struct {
 }
 
 // NewSteps wraps an engine.
-func NewSteps(e kv.Engine) *Steps { return &Steps{wrapped: wrapped{e}} }
+func NewSteps(e kv.Engine) *Steps { return &Steps{wrapped: wrapped{Engine: e}} }
 
 // Steps returns how many keys have been passed.
 func (s *Steps) Steps() int64 { return s.steps.Load() }

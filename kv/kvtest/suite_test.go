@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -26,7 +27,7 @@ func memory(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }
 
 func TestWrappersKeepTheContract(t *testing.T) {
 	t.Run("record", func(t *testing.T) {
-		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewRecord(pebble(t)) })
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return record.New(pebble(t)) })
 	})
 	t.Run("fault without a plan", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewFault(memory(t)) })
@@ -90,10 +91,10 @@ func TestFaultFailsTheChosenUpdate(t *testing.T) {
 }
 
 func TestRecordCounts(t *testing.T) {
-	r := kvtest.NewRecord(memory(t))
+	r := record.New(memory(t))
 	before := r.Counts()
 	require.NoError(t, put(r, "a", "1"))
-	require.Equal(t, kvtest.Counts{Updates: 1, Sets: 1, Syncs: 1}, r.Since(before))
+	require.Equal(t, record.Counts{Updates: 1, Sets: 1, Bytes: 5, Syncs: 1}, r.Since(before))
 }
 
 func TestAnUnknownResultIsSettledByTheNextUpdate(t *testing.T) {

@@ -6,33 +6,8 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// wrapped passes everything on to an engine, optional interfaces included.
-type wrapped struct{ kv.Engine }
-
-func (w wrapped) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return kv.UpdateLazy(ctx, w.Engine, rows, step)
-}
-
-// DeleteRange deletes the keys of a span one by one where the engine cannot do better.
-func (w wrapped) DeleteRange(ctx context.Context, span kv.Span) error {
-	_, err := kv.DeleteSpan(ctx, w.Engine, span, 0)
-	return err
-}
-
-func (w wrapped) CompactRange(ctx context.Context, span kv.Span) error {
-	return kv.CompactRange(ctx, w.Engine, span)
-}
-
-func (w wrapped) Group(row []byte) uint64 { return kv.GroupOf(w.Engine, row) }
-
-func (w wrapped) Exclusive() bool { return kv.IsExclusive(w.Engine) }
-
-func (w wrapped) Syncs() uint64 {
-	if c, ok := w.Engine.(kv.SyncCounter); ok {
-		return c.Syncs()
-	}
-	return 0
-}
+// wrapped is what the wrappers of this package embed.
+type wrapped = kv.Wrapped
 
 // KeyByKey hides from an engine that it can delete ranges.
 type KeyByKey struct {
@@ -41,7 +16,7 @@ type KeyByKey struct {
 }
 
 // NewKeyByKey wraps an engine.
-func NewKeyByKey(e kv.Engine) *KeyByKey { return &KeyByKey{Engine: e, inner: wrapped{e}} }
+func NewKeyByKey(e kv.Engine) *KeyByKey { return &KeyByKey{Engine: e, inner: wrapped{Engine: e}} }
 
 // UpdateLazy implements kv.Lazy.
 func (k *KeyByKey) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {

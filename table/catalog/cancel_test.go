@@ -9,8 +9,8 @@ import (
 
 	"github.com/minidb/minidb/internal/ctxtest"
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -31,7 +31,7 @@ func endsAtEachLook(t *testing.T, least int, f func(ctx context.Context) error) 
 }
 
 func TestWorkOverATableEndsWithItsContext(t *testing.T) {
-	f := newFixture(t, kvtest.NewRecord(memkv.New(memkv.Options{})), txn.Options{})
+	f := newFixture(t, record.New(memkv.New(memkv.Options{})), txn.Options{})
 	d := f.simple("t")
 	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx",
 		Columns: []table.IndexColumn{{ColumnID: 2}}})

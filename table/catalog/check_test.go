@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -15,7 +15,7 @@ import (
 // TestACheckOfASoundTableLooksNothingUp counts what Check asks of the engine for a table with an
 // index: the same for ten rows and for two thousand.
 func TestACheckOfASoundTableLooksNothingUp(t *testing.T) {
-	engine := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	engine := record.New(memkv.New(memkv.Options{}))
 	f := newFixture(t, engine, txn.Options{})
 	d := f.simple("t")
 	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx",

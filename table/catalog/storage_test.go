@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -76,9 +77,9 @@ var wholesale = map[string]func(f *fixture, v *View, d *table.Desc) error{
 // keys that its iterators pass included (S20).
 func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
 	cost := func(t *testing.T, rows int,
-		change func(f *fixture, v *View, d *table.Desc) error) (kvtest.Counts, int64) {
+		change func(f *fixture, v *View, d *table.Desc) error) (record.Counts, int64) {
 		steps := kvtest.NewSteps(memkv.New(memkv.Options{}))
-		record := kvtest.NewRecord(steps)
+		record := record.New(steps)
 		f := newFixture(t, record, txn.Options{})
 		d := f.withRows("t", rows)
 		before, walked := record.Counts(), steps.Steps()

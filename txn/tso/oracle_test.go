@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/record"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -78,7 +79,7 @@ func TestACleanCloseGivesTheRangeBack(t *testing.T) {
 }
 
 func TestDrawsAreServedFromMemory(t *testing.T) {
-	e := kvtest.NewRecord(memkv.New(memkv.Options{}))
+	e := record.New(memkv.New(memkv.Options{}))
 	c := &clock{now: 1000}
 	o := open(t, e, c)
 	before := e.Counts()

@@ -1,4 +1,6 @@
-package kvtest
+// Package record counts what is done to an engine: tests assert the counts, `minidb bench` prints
+// them.
+package record
 
 import (
 	"context"
@@ -7,9 +9,9 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// Record counts what is done to an engine.
-type Record struct {
-	wrapped
+// Engine passes everything on to an engine, and counts it.
+type Engine struct {
+	kv.Wrapped
 	snapshots, updates, lazy, ranges, gets, iters, sets, deletes, bytes atomic.Int64
 }
 
@@ -23,11 +25,11 @@ type Counts struct {
 	Syncs                    uint64
 }
 
-// NewRecord wraps an engine.
-func NewRecord(e kv.Engine) *Record { return &Record{wrapped: wrapped{e}} }
+// New wraps an engine.
+func New(e kv.Engine) *Engine { return &Engine{Wrapped: kv.Wrapped{Engine: e}} }
 
 // Counts returns the operations so far.
-func (r *Record) Counts() Counts {
+func (r *Engine) Counts() Counts {
 	return Counts{
 		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
 		Ranges: r.ranges.Load(), Gets: r.gets.Load(), Iters: r.iters.Load(),
@@ -37,7 +39,7 @@ func (r *Record) Counts() Counts {
 }
 
 // Since returns the operations after an earlier count.
-func (r *Record) Since(c Counts) Counts {
+func (r *Engine) Since(c Counts) Counts {
 	n := r.Counts()
 	return Counts{
 		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
@@ -48,9 +50,9 @@ func (r *Record) Since(c Counts) Counts {
 }
 
 // Snapshot implements kv.Engine.
-func (r *Record) Snapshot() (kv.Snapshot, error) {
+func (r *Engine) Snapshot() (kv.Snapshot, error) {
 	r.snapshots.Add(1)
-	s, err := r.Engine.Snapshot()
+	s, err := r.Wrapped.Engine.Snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -58,31 +60,31 @@ func (r *Record) Snapshot() (kv.Snapshot, error) {
 }
 
 // Update implements kv.Engine.
-func (r *Record) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+func (r *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
 	r.updates.Add(1)
-	return r.Engine.Update(ctx, rows, r.step(step))
+	return r.Wrapped.Engine.Update(ctx, rows, r.step(step))
 }
 
 // UpdateLazy implements kv.Lazy.
-func (r *Record) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+func (r *Engine) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
 	r.lazy.Add(1)
-	return kv.UpdateLazy(ctx, r.Engine, rows, r.step(step))
+	return kv.UpdateLazy(ctx, r.Wrapped.Engine, rows, r.step(step))
 }
 
 // UpdateEarly implements kv.Early.
-func (r *Record) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+func (r *Engine) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
 	visible func()) error {
 	r.updates.Add(1)
-	return kv.UpdateEarly(ctx, r.Engine, rows, r.step(step), visible)
+	return kv.UpdateEarly(ctx, r.Wrapped.Engine, rows, r.step(step), visible)
 }
 
 // DeleteRange implements kv.RangeDeleter.
-func (r *Record) DeleteRange(ctx context.Context, span kv.Span) error {
+func (r *Engine) DeleteRange(ctx context.Context, span kv.Span) error {
 	r.ranges.Add(1)
-	return r.wrapped.DeleteRange(ctx, span)
+	return r.Wrapped.DeleteRange(ctx, span)
 }
 
-func (r *Record) step(step kv.Step) kv.Step {
+func (r *Engine) step(step kv.Step) kv.Step {
 	return func(kr kv.Reader, b *kv.Batch) error {
 		err := step(recorded{kr, r}, b)
 		for i := range b.Len() {
@@ -99,7 +101,7 @@ func (r *Record) step(step kv.Step) kv.Step {
 
 type recorded struct {
 	kv.Reader
-	r *Record
+	r *Engine
 }
 
 func (r recorded) Get(ctx context.Context, key []byte) ([]byte, error) {

@@ -1,0 +1,38 @@
+package kv
+
+import "context"
+
+// Wrapped passes everything on to an engine, optional interfaces included. What wraps an engine
+// embeds it, and replaces what it changes.
+type Wrapped struct{ Engine }
+
+// UpdateLazy implements Lazy.
+func (w Wrapped) UpdateLazy(ctx context.Context, rows [][]byte, step Step) error {
+	return UpdateLazy(ctx, w.Engine, rows, step)
+}
+
+// DeleteRange implements RangeDeleter. It deletes the keys of a span one by one where the engine
+// cannot do better.
+func (w Wrapped) DeleteRange(ctx context.Context, span Span) error {
+	_, err := DeleteSpan(ctx, w.Engine, span, 0)
+	return err
+}
+
+// CompactRange compacts the span where the engine can.
+func (w Wrapped) CompactRange(ctx context.Context, span Span) error {
+	return CompactRange(ctx, w.Engine, span)
+}
+
+// Group implements Grouped.
+func (w Wrapped) Group(row []byte) uint64 { return GroupOf(w.Engine, row) }
+
+// Exclusive reports whether the engine is of this process alone.
+func (w Wrapped) Exclusive() bool { return IsExclusive(w.Engine) }
+
+// Syncs implements SyncCounter; an engine that does not count has 0.
+func (w Wrapped) Syncs() uint64 {
+	if c, ok := w.Engine.(SyncCounter); ok {
+		return c.Syncs()
+	}
+	return 0
+}
