@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
 )
 
 // CheckReport receives what CheckEach finds. Its functions may be nil.
@@ -25,7 +27,9 @@ type CheckReport struct {
 const keysPerReport = 1_000_000
 
 // Check proves that every block of every table file has its checksum, that every index entry has
-// its row and every row its index entries, and that no lock is left by a dead transaction. It
+// its row and every row its index entries, that no lock is left by a dead transaction, and that
+// incremental views have the rows of their queries at the timestamps up to which they have followed
+// their tables. It
 // returns a line for each problem; none is what it should find. An error, for which errors.Is(err,
 // kv.ErrCorruption) holds where rows cannot be read, ends it; the problems found before are
 // returned too.
@@ -49,11 +53,48 @@ func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if err != nil {
 		return fmt.Errorf("minidb: check: %w", err)
 	}
-	return catalog.CheckWithProgress(ctx, db.store, catalog.Report{
-		Problem:  func(p catalog.Problem) { report.Problem(p.String()) },
+	found := false
+	err = catalog.CheckWithProgress(ctx, db.store, catalog.Report{
+		Problem: func(p catalog.Problem) {
+			found = true
+			report.Problem(p.String())
+		},
 		Progress: report.Read,
 		Every:    keysPerReport,
 	})
+	if err != nil || found { // views over damaged tables say nothing new
+		return err
+	}
+	return db.checkViews(ctx, report.Problem)
+}
+
+// checkViews compares the incremental views of all databases with their queries.
+func (db *DB) checkViews(ctx context.Context, problem func(line string)) error {
+	tx, err := db.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	databases, err := db.catalog.View(tx).Databases(ctx)
+	if rerr := tx.Rollback(ctx); err == nil {
+		err = rerr
+	}
+	for _, d := range databases {
+		if err != nil {
+			return err
+		}
+		err = db.checkViewsOf(ctx, d.Name, problem)
+	}
+	return err
+}
+
+func (db *DB) checkViewsOf(ctx context.Context, database string, problem func(line string)) error {
+	s, err := db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: database,
+		Settings: sql.MaintainerSettings()})
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	return s.CheckViews(ctx, func(view, what string) { problem(view + ": " + what) })
 }
 
 // damagedFile is the line about a damaged part of a file.

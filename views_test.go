@@ -29,3 +29,23 @@ func TestAnIncrementalViewFollowsItsTable(t *testing.T) {
 		t.Fatal(n, err)
 	}
 }
+
+func TestCheckComparesIncrementalViews(t *testing.T) {
+	db := open(t, minidb.InMemory())
+	ctx := context.Background()
+	for _, text := range []string{
+		"CREATE TABLE a (id int PRIMARY KEY, g int, x int)",
+		"CREATE MATERIALIZED VIEW v WITH (incremental) AS SELECT g, max(x) AS m FROM a GROUP BY g",
+		"CREATE MATERIALIZED VIEW w WITH (incremental) AS SELECT a.id, v.m FROM a LEFT JOIN v ON " +
+			"v.g = a.g",
+		"INSERT INTO a SELECT i, i % 3, i FROM generate_series(1, 50) i",
+		"UPDATE a SET g = g + 1 WHERE id % 2 = 0", "TRUNCATE a", "INSERT INTO a VALUES (1, 1, 1)",
+	} {
+		if _, err := db.Exec(ctx, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if problems, err := db.Check(ctx); err != nil || len(problems) > 0 {
+			t.Fatalf("after %s: %q, %v", text, problems, err)
+		}
+	}
+}

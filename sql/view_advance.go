@@ -61,14 +61,14 @@ type ViewsAdvanced struct {
 	Idle bool
 }
 
-// run does all but commit. Requires: what it writes is locked.
-func (a *viewAdvance) run(ctx context.Context) (err error) {
+// begin reads the states of the views, and finds what has changed in the tables. The caller defers
+// close.
+func (a *viewAdvance) begin(ctx context.Context) error {
 	a.at = a.s.tx.tx.ReadTS()
 	a.stats.At = a.at
 	a.before, a.out = map[tso.Timestamp]*viewSources{}, map[table.ID]*exec.Delta{}
 	a.changes, a.rebuilt = map[table.ID]*follow.Changes{}, map[table.ID]bool{}
 	a.states, a.frontiers = map[table.ID]*table.ViewState{}, map[table.ID]tso.Timestamp{}
-	defer func() { err = errors.Join(err, a.close(ctx)) }()
 	for _, d := range a.group.Views {
 		st, err := a.s.tx.view.ViewState(ctx, d.ID)
 		if err != nil {
@@ -78,7 +78,13 @@ func (a *viewAdvance) run(ctx context.Context) (err error) {
 			a.frontiers[d.ID] = st.Frontier
 		}
 	}
-	if err := a.look(ctx); err != nil {
+	return a.look(ctx)
+}
+
+// run does all but commit. Requires: what it writes is locked.
+func (a *viewAdvance) run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, a.close(ctx)) }()
+	if err := a.begin(ctx); err != nil {
 		return err
 	}
 	if a.stats.Idle = a.idle(); a.stats.Idle {

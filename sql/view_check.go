@@ -2,16 +2,96 @@ package sql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/sql/advance"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/follow"
+	"github.com/minidb/minidb/txn/rowlock"
 )
+
+// CheckViews compares the incremental views of the session's database with their queries at their
+// frontiers. Views that are to be computed anew, or are broken, are left out. report gets each
+// difference.
+func (s *Session) CheckViews(ctx context.Context, report func(view, what string)) error {
+	var groups []*catalog.ViewGroup
+	err := s.maintaining(ctx, func(ctx context.Context) (err error) {
+		if err := s.ensure(ctx); err != nil {
+			return err
+		}
+		groups, err = s.tx.view.ViewGroups(ctx, s.databaseID)
+		return err
+	})
+	for _, g := range groups {
+		if err != nil {
+			return err
+		}
+		err = s.maintaining(ctx, func(ctx context.Context) error {
+			return s.checkGroup(ctx, g.Views[0].ID, report)
+		})
+	}
+	return err
+}
+
+// checkGroup compares the views of a group. It excludes those that advance them: the notifications
+// between a view's frontier and the snapshot are removed once the view has advanced.
+func (s *Session) checkGroup(ctx context.Context, view table.ID,
+	report func(view, what string)) (err error) {
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	g, err := s.tx.view.ViewGroupOf(ctx, s.databaseID, view)
+	if err != nil || g == nil {
+		return err
+	}
+	for _, d := range g.Views {
+		if _, err := s.lockTable(ctx, d.ID, rowlock.ShareRowExclusive, false); err != nil {
+			return err
+		}
+	}
+	if err := s.dropSnapshot(ctx); err != nil {
+		return err
+	}
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	if g, err = s.tx.view.ViewGroupOf(ctx, s.databaseID, view); err != nil || g == nil {
+		return err
+	}
+	a := &viewAdvance{s: &s.planRunner, group: g, tables: followedTables(g,
+		func(uint32) *follow.Tracker { return follow.NewTracker() })}
+	defer func() { err = errors.Join(err, a.close(ctx)) }()
+	if err := a.begin(ctx); err != nil {
+		return err
+	}
+	for _, d := range g.Views {
+		st := a.states[d.ID]
+		if st == nil || st.Broken != "" || a.unusable(d) != "" {
+			continue
+		}
+		src, err := a.sources(ctx, d, st)
+		if err != nil {
+			return err
+		}
+		if src == nil {
+			continue // it is to be computed anew
+		}
+		err = s.checkView(ctx, d, src.reader, func(what string) {
+			report(s.database+"."+d.Schema+"."+d.Name, what)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // checkView compares an incremental view, as the session's transaction sees it, with its query, and
 // its states with what they are computed from. tables reads the tables as they were at the view's
-// frontier. report gets each difference.
+// frontier; nil when they are as they were. report gets each difference.
 func (s *planRunner) checkView(ctx context.Context, view *table.Desc, tables *txn.Txn,
 	report func(string)) error {
 	version, _, err := s.tx.view.Version(ctx)

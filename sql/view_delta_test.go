@@ -497,3 +497,39 @@ func TestGroupsOfEveryType(t *testing.T) {
 	}
 	require.Empty(t, f.verify())
 }
+
+// TestCheckViews: views are compared with their tables as these were at the frontier.
+func TestCheckViews(t *testing.T) {
+	ctx := context.Background()
+	s := newSession(t, newEngine(t))
+	check := func() (lines []string) {
+		require.NoError(t, s.CheckViews(ctx, func(view, what string) {
+			lines = append(lines, view+": "+what)
+		}))
+		return lines
+	}
+	for _, text := range []string{"CREATE TABLE a (id int PRIMARY KEY, g int)",
+		"INSERT INTO a VALUES (1, 1), (2, 2)",
+		"CREATE MATERIALIZED VIEW v WITH (incremental) AS SELECT g, count(*) AS n FROM a " +
+			"GROUP BY g",
+		"CREATE MATERIALIZED VIEW w WITH (incremental) AS SELECT n FROM v"} {
+		mustQuery(t, s, text)
+	}
+	require.Empty(t, check())
+	mustQuery(t, s, "INSERT INTO a VALUES (3, 1); DELETE FROM a WHERE id = 2") // no view follows
+	require.Empty(t, check())
+	mustQuery(t, s, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+	tx, err := s.Tx(ctx)
+	require.NoError(t, err)
+	d, err := s.Relation(ctx, "w")
+	require.NoError(t, err)
+	require.NoError(t, catalog.Rows(ctx, tx, d, func(row []types.Datum) error {
+		if row[2].I == 0 {
+			return nil
+		}
+		return table.NewWriter(d, nil).Delete(ctx, tx, append([]types.Datum(nil), row...))
+	}))
+	mustQuery(t, s, "COMMIT")
+	require.Equal(t, []string{
+		"postgres.public.w: row (1) of the query is missing, 1 times"}, check())
+}
