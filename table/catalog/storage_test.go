@@ -76,12 +76,15 @@ var wholesale = map[string]func(f *fixture, v *View, d *table.Desc) error{
 // TestTakingAllRowsAwayCostsTheSameForAnyNumber counts all that a change does to the engine, the
 // keys that its iterators pass included (S20).
 func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
-	cost := func(t *testing.T, rows int,
+	cost := func(t *testing.T, rows int, observed bool,
 		change func(f *fixture, v *View, d *table.Desc) error) (record.Counts, int64) {
 		steps := kvtest.NewSteps(memkv.New(memkv.Options{}))
 		record := record.New(steps)
 		f := newFixture(t, record, txn.Options{})
 		d := f.withRows("t", rows)
+		if observed {
+			d = f.observe("t", table.Observer{Name: "o"})
+		}
 		before, walked := record.Counts(), steps.Steps()
 		f.must(func(_ *txn.Txn, v *View) error { return change(f, v, d) })
 		counts, walked := record.Since(before), steps.Steps()-walked
@@ -97,14 +100,18 @@ func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
 	}
 	for name, change := range wholesale {
 		t.Run(name, func(t *testing.T) {
-			counts, steps := cost(t, 1, change)
+			counts, steps := cost(t, 1, false, change)
 			rows := 10_000
 			if name == "drop" && !testing.Short() {
 				rows = 100_000
 			}
-			manyCounts, manySteps := cost(t, rows, change)
+			manyCounts, manySteps := cost(t, rows, false, change)
 			require.Equal(t, counts, manyCounts)
 			require.Equal(t, steps, manySteps)
+			counts, steps = cost(t, 1, true, change)
+			manyCounts, manySteps = cost(t, 1000, true, change)
+			require.Equal(t, counts, manyCounts, "observed")
+			require.Equal(t, steps, manySteps, "observed")
 		})
 	}
 }
