@@ -33,6 +33,6 @@ func runBench(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	return measure(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only},
-		os.Stdout)
+	return measure(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only,
+		Documents: []int{10_000, 1_000_000}}, os.Stdout)
 }

@@ -29,7 +29,8 @@ func TestObserversAreMeasured(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, Observers(t.Context(),
-		Options{Dir: t.TempDir(), Round: time.Millisecond, Rounds: 1}, &out), out.String())
+		Options{Dir: t.TempDir(), Round: time.Millisecond, Rounds: 1, Documents: []int{1000}},
+		&out), out.String())
 	require.Contains(t, out.String(), "puts +1.00, bytes ")
 	require.Contains(t, out.String(), "reads +0.00, syncs ")
 	require.Contains(t, out.String(), "64 groups")

@@ -17,6 +17,8 @@ type Options struct {
 	Round  time.Duration // length of one side's turn
 	Rounds int           // turns of each side
 	Only   string        // run only measurements whose name contains it
+	// Documents are the sizes of the tables under a view.
+	Documents []int
 }
 
 // side is one of the two that are compared: op runs once per operation, called by several

@@ -20,7 +20,7 @@ import (
 // Observers measures what observers cost and how quick they are, and prints a line for each.
 func Observers(ctx context.Context, o Options, w io.Writer) error {
 	for _, measure := range []func(context.Context, Options, io.Writer) error{
-		addedToCommits, commitToRun, changesPerSecond, hotGroup,
+		addedToCommits, commitToRun, changesPerSecond, hotGroup, incrementalView,
 	} {
 		if err := measure(ctx, o, w); err != nil {
 			return err
