@@ -70,8 +70,14 @@ func (w *observation) place(ctx context.Context) (observer.Target, error) {
 	return found.Target(), nil
 }
 
-// generationsMax bounds a chain of observers that leads back to itself.
-const generationsMax = 100
+// endless is the error of a chain of observers that feeds itself.
+func (w *observation) endless(ctx context.Context, o catalog.Observed, c *observer.Change) error {
+	all, err := w.db.registered(ctx)
+	if err != nil {
+		return err
+	}
+	return o.Endless(c, all)
+}
 
 // run is one run on one row.
 func (w *observation) run(ctx context.Context, key []byte) (res observer.Result) {
@@ -107,13 +113,11 @@ func (w *observation) run(ctx context.Context, key []byte) (res observer.Result)
 		return res
 	}
 	change, same, err := w.change(found, &c)
-	if err == nil && c.Generation >= generationsMax {
-		err = fmt.Errorf("minidb: observer %q runs because of a change that %d runs of observers "+
-			"led to, one after the other: does one of them observe what it writes?", w.Name,
-			c.Generation)
+	if err == nil && c.Generation >= catalog.GenerationsMax {
+		err = w.endless(ctx, found, &c)
 	}
 	if err == nil && (!same || change.Weak) {
-		t.RunFor(c.Origin, c.Generation)
+		t.RunFor(c.Origin, c.Generation, c.Path.Then(target.ID))
 		ended, err = w.call(ctx, tx, change)
 	}
 	if err == nil {

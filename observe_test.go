@@ -460,6 +460,49 @@ func TestAChainThatFeedsItselfEnds(t *testing.T) {
 		"does one of them observe what it writes?")
 }
 
+// The dead letter of a chain that feeds itself, and Settle, name the observers that it went
+// through.
+func TestTheChainThatFeedsItselfIsNamed(t *testing.T) {
+	ctx := context.Background()
+	db := openObserved(t, "CREATE TABLE a(id int PRIMARY KEY, v int)",
+		"CREATE TABLE b(id int PRIMARY KEY, v int)")
+	for name, to := range map[string]string{"a": "b", "b": "a"} {
+		require.NoError(t, db.Observe(ctx, minidb.Observer{Name: "of " + name, Table: name,
+			Attempts: 1}, func(ctx context.Context, tx *minidb.Tx, c minidb.Change) error {
+			_, err := tx.Exec(ctx, "INSERT INTO "+to+" VALUES ($1, 0) ON CONFLICT (id) DO UPDATE "+
+				"SET v = excluded.v + 1 + "+to+".v", c.Key[0])
+			return err
+		}))
+	}
+	exec(t, db, "INSERT INTO a VALUES (1, 0)")
+	path := strings.Repeat("of a → of b → ", 4) + "of a: does one of them"
+	require.Contains(t, detail(db.Settle(ctx, 0)), path)
+	require.Contains(t, scalar[string](t, db, "SELECT error FROM minidb_dead_letters"), path)
+
+	// A client that takes leaves the dead letter, too.
+	require.EqualValues(t, 1, scalar[int64](t, db, "SELECT minidb_drop_dead_letters('of a')"))
+	require.NoError(t, db.DropObserver(ctx, "of a"))
+	exec(t, db, "SELECT minidb_create_observer('client', 'a', 0, NULL, false)")
+	exec(t, db, "UPDATE a SET v = 0")
+	const work = `INSERT INTO b SELECT (key->>'id')::int, 0 FROM minidb_take('client', 5)
+		ON CONFLICT (id) DO UPDATE SET v = b.v + 1 RETURNING id`
+	for runs := 0; ; runs++ {
+		rows, err := db.Query(ctx, work)
+		require.NoError(t, err)
+		more := rows.Next()
+		require.NoError(t, rows.Close())
+		if !more {
+			require.Equal(t, 50, runs)
+			break
+		}
+		for scalar[int64](t, db, "SELECT pending FROM minidb_observers WHERE name = 'of b'") > 0 {
+			continue
+		}
+	}
+	path = strings.Repeat("client → of b → ", 4) + "client: does one of them"
+	require.Contains(t, scalar[string](t, db, "SELECT error FROM minidb_dead_letters"), path)
+}
+
 // TestAFullDiskIsNoFailureOfTheFunction: a row is not given up for what another row would meet too.
 func TestAFullDiskIsNoFailureOfTheFunction(t *testing.T) {
 	ctx := context.Background()

@@ -219,6 +219,13 @@ func (t *taking) takeRow(ctx context.Context, key []byte) error {
 		}
 		return err
 	}
+	if c.Generation >= catalog.GenerationsMax {
+		all, err := t.s.tx.view.Observers(ctx, t.s.databaseID)
+		if err != nil {
+			return err
+		}
+		return t.target.Refuse(t.tx, &c, t.o.Endless(&c, all))
+	}
 	size := int64(rowOverhead + 2*(len(c.Value)+len(c.Old)))
 	t.bytes += size
 	if err := t.s.memory.Grow(size); err != nil {
@@ -240,7 +247,7 @@ func (t *taking) takeRow(ctx context.Context, key []byte) error {
 	if change.Same && !c.Weak {
 		return nil
 	}
-	t.tx.AlsoRunFor(c.Origin, c.Generation)
+	t.tx.AlsoRunFor(c.Origin, c.Generation, c.Path.Then(t.target.ID))
 	t.all = append(t.all, expr.TakenChange{Key: valuesOf(change.KeyColumns, change.Key),
 		Row: imageOf(change.Row), Before: imageOf(change.Before), Origin: int64(c.Origin),
 		Generation: int64(c.Generation)})

@@ -75,6 +75,11 @@ func ObserverOfSpan(span kv.Span) (id ID, ok bool) {
 	return ID(binary.BigEndian.Uint32(span.Start[1:])), true
 }
 
+// ObserverKey is the key of an observer of a kind, for a row.
+func ObserverKey(id ID, kind ObserverKind, row []byte) []byte {
+	return append(append(observerPrefix(id), byte(kind)), row...)
+}
+
 // DecodeObserverKey takes a key of an observer apart; ok is false for keys of other owners. rowKey
 // is the whole key of a row, or of one that is gone with its place, or the number of a table-level
 // change, 4 bytes, or of a weak notification what follows its place. It aliases key.

@@ -20,23 +20,25 @@ type Notification = mvcc.Notification
 // of a key the first one counts.
 func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
 	t.buf.Note(key, mvcc.Note{Observer: observer, HasOld: old != nil, Origin: t.origin.ts,
-		Generation: t.origin.generation}, old)
+		Generation: t.origin.generation, Path: t.origin.path}, old)
 }
 
 // RunFor marks the transaction as the run of an observer: changes that it makes have the origin,
-// and the generation after it.
-func (t *Txn) RunFor(from tso.Timestamp, generation uint32) {
-	t.origin = origin{ts: from, generation: generation + 1}
+// the generation after it, and the path, which ends in the observer that runs.
+func (t *Txn) RunFor(from tso.Timestamp, generation uint32, path mvcc.Path) {
+	t.origin = origin{ts: from, generation: generation + 1, path: path}
 }
 
 // AlsoRunFor is RunFor of a further change in the same run: the lowest origin and the lowest
-// generation count.
-func (t *Txn) AlsoRunFor(from tso.Timestamp, generation uint32) {
-	if t.origin.ts != 0 {
-		from = min(from, t.origin.ts)
-		generation = min(generation, t.origin.generation-1)
+// generation count, with its path.
+func (t *Txn) AlsoRunFor(from tso.Timestamp, generation uint32, path mvcc.Path) {
+	if o := t.origin; o.ts != 0 {
+		from = min(from, o.ts)
+		if o.generation-1 <= generation {
+			generation, path = o.generation-1, o.path
+		}
 	}
-	t.RunFor(from, generation)
+	t.RunFor(from, generation, path)
 }
 
 // WakeObserver makes the commit wake the workers of an observer, for something in the store that
@@ -66,6 +68,24 @@ func (s *Store) Notifications(ctx context.Context, span kv.Span,
 func (t *Txn) Notifications(ctx context.Context, span kv.Span,
 	visit func(key []byte, n *Notification) error) error {
 	return t.s.Notifications(ctx, span, visit)
+}
+
+// Unowned calls visit with each notification that has no stamp, and whose transaction has no lock
+// on the key, so that nothing will ever stamp or remove it. What visit gets is valid during the
+// call.
+func (s *Store) Unowned(ctx context.Context, visit func(key []byte, n *Notification) error) error {
+	return s.reading(func(r kv.Reader) error {
+		return mvcc.Notifications(ctx, r, kv.Span{}, func(key []byte, n *Notification) error {
+			if n.Stamped() {
+				return nil
+			}
+			l, locked, err := mvcc.LockOf(ctx, r, mvcc.Row(key))
+			if err != nil || locked && l.StartTS == n.StartTS {
+				return err
+			}
+			return visit(key, n)
+		})
+	})
 }
 
 // ErrNextSpan is what visit returns to pass over the rest of a span.

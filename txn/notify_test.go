@@ -259,7 +259,7 @@ func TestRunsPassTheirOriginOn(t *testing.T) {
 	ctx := context.Background()
 	s := newStore(t, txn.Options{})
 	tx := begin(t, s)
-	tx.RunFor(5, 2)
+	tx.RunFor(5, 2, "")
 	tx.Notify([]byte("a"), 1, nil)
 	require.NoError(t, tx.Set([]byte("a"), nil))
 	require.NoError(t, tx.Commit(ctx))

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/lockwait"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -138,4 +139,5 @@ type dependency struct {
 type origin struct {
 	ts         tso.Timestamp // zero of one that no observer runs
 	generation uint32
+	path       mvcc.Path
 }

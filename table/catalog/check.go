@@ -90,7 +90,11 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 	if err := ch.foreignKeys(ctx); err != nil {
 		return err
 	}
-	if err := ch.observers(ctx); err != nil {
+	present := store
+	if ts != 0 {
+		present = nil
+	}
+	if err := ch.observers(ctx, present); err != nil {
 		return err
 	}
 	if err := ch.incrementalViews(ctx); err != nil {

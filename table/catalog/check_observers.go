@@ -14,7 +14,8 @@ import (
 
 // observers verifies that names of observers and descriptors agree, and that every key of an
 // observer's own belongs to one, and to a row's place in its table (catalog I7).
-func (ch *checker) observers(ctx context.Context) error {
+// With a store it looks at notifications as well, which have no past.
+func (ch *checker) observers(ctx context.Context, store *txn.Store) error {
 	tables := map[table.ID]*table.Desc{} // by observer
 	for _, d := range ch.order {
 		for i := range d.Observers {
@@ -46,48 +47,62 @@ func (ch *checker) observers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return ch.observerKeys(ctx, tables)
+	o := &observed{tables: tables}
+	if o.dropped, err = ch.tx.Dropped(ctx); err != nil {
+		return err
+	}
+	if o.places, err = ch.places(ctx, tables); err != nil {
+		return err
+	}
+	all, err := ch.observerKeys(ctx, o)
+	if err != nil || store == nil {
+		return err
+	}
+	if err := ch.notifications(ctx, store, o); err != nil {
+		return err
+	}
+	return ch.suspects(ctx, store, all)
 }
 
 // observerKeys looks at what observers keep. What lies in a dropped span waits for the collector.
-func (ch *checker) observerKeys(ctx context.Context, tables map[table.ID]*table.Desc) (err error) {
-	dropped, err := ch.tx.Dropped(ctx)
-	if err != nil {
-		return err
-	}
-	places, err := ch.places(ctx, tables)
-	if err != nil {
-		return err
-	}
+// It returns the keys that suspects is to look at.
+func (ch *checker) observerKeys(ctx context.Context, o *observed) (all []suspect, err error) {
 	it, err := ch.tx.Scan(ctx, table.PrefixSpan([]byte{table.PrefixObserver}),
-		txn.ScanOptions{KeysOnly: true, Unserialized: true})
+		txn.ScanOptions{Unserialized: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for it.Next() {
 		key := it.Key()
-		if slices.ContainsFunc(dropped, func(s kv.Span) bool { return s.Contains(key) }) {
+		if o.inDropped(key) {
 			continue
 		}
 		p := Problem{Key: bytes.Clone(key)}
 		id, kind, row, ok := table.DecodeObserverKey(key)
-		d := tables[id]
+		d := o.tables[id]
 		switch {
 		case !ok:
 			p.What = "key of no observer"
 		case d == nil:
 			p.What = fmt.Sprintf("%s of observer %d, which does not exist", kind, id)
-		case !isPlace(kind, row, places[id]):
+		case !isPlace(kind, row, o.places[id]):
 			p.Relation = ch.names[d.ID]
 			p.What = fmt.Sprintf("%s of observer %q for a key that is no row's", kind,
 				d.Observer(id).Name)
 		default:
+			s := suspect{id: id, kind: kind, key: p.Key, row: p.Key[len(p.Key)-len(row):],
+				value: bytes.Clone(it.Value())}
+			if maybe, err := ch.suspicious(ctx, d, &s); err != nil {
+				return nil, err
+			} else if maybe {
+				all = append(all, s)
+			}
 			continue
 		}
 		ch.report(p)
 	}
-	return it.Err()
+	return all, it.Err()
 }
 
 // isPlace reports whether a key of an observer is of no row, or of one in its places.

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"fmt"
+
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/observer"
@@ -51,6 +53,29 @@ func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
 		out.KeyColumns, out.Key, err = table.DecodeRowKey(then, key)
 	}
 	return out, err
+}
+
+// GenerationsMax bounds a chain of observers that leads back to itself.
+const GenerationsMax = 100
+
+// Endless is the error of a run that is given up because of its generation. It names the observers
+// that ran before it, of all.
+func (o Observed) Endless(c *observer.Change, all []Observed) error {
+	names := map[uint32]string{}
+	for _, x := range all {
+		names[uint32(x.Observer.ID)] = x.Observer.Name
+	}
+	path := ""
+	for _, id := range c.Path.Observers() {
+		name, there := names[id]
+		if !there {
+			name = fmt.Sprintf("observer %d, which is dropped", id)
+		}
+		path += name + " → "
+	}
+	return fmt.Errorf("minidb: observer %q runs because of a change that %d runs of observers led "+
+		"to, one after the other, at last … → %s%s: does one of them observe what it writes?",
+		o.Observer.Name, c.Generation, path, o.Observer.Name)
 }
 
 // RowImage is a row by the descriptor that it was written by.

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -391,6 +393,51 @@ func TestCheckFindsKeysOfObserversThatAreNotInTheirPlace(t *testing.T) {
 		`postgres.public.t: dead letter of observer "o" for a key that is no row's`,
 		"key of no observer",
 	}, problems)
+}
+
+// Each notification, and what hangs together with it, is in its place, or is a problem.
+func TestCheckFindsNotificationsThatAreNotInTheirPlace(t *testing.T) {
+	f := memory(t)
+	f.withRows("t", 2)
+	f.withRows("u", 1)
+	d := f.observe("t", table.Observer{Name: "o"})
+	other := f.table("u").IndexSpan(table.RowIndexID).Start
+	id := d.Observers[0].ID
+	target := d.Target(&d.Observers[0])
+	rows := d.IndexSpan(table.RowIndexID).Start
+	row := func(n byte) []byte { return append(bytes.Clone(rows), 2, 0x88+n) }
+	require.NoError(t, f.store.Announce(f.ctx, [][]byte{row(0)}, uint32(id)))
+	f.must(func(tx *txn.Txn, _ *View) error { return target.NotifyWeakly(tx, row(7)) })
+	f.check()
+
+	require.NoError(t, f.store.Announce(f.ctx, [][]byte{row(0)}, 4711))
+	require.NoError(t, f.store.Announce(f.ctx, [][]byte{append(other, 1)}, uint32(id)))
+	unstamped := append(append([]byte{'n'}, mvcc.Row(row(1))...), 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 9)
+	binary.BigEndian.PutUint32(unstamped[len(unstamped)-12:], uint32(id))
+	require.NoError(t, f.store.Engine().Update(f.ctx, [][]byte{mvcc.Row(row(1))},
+		func(_ kv.Reader, b *kv.Batch) error {
+			b.Set(unstamped, append([]byte{1}, make([]byte, 11)...))
+			return nil
+		}))
+	f.must(func(tx *txn.Txn, _ *View) error {
+		return errors.Join(
+			tx.Set(table.ObserverKey(id, table.ObserverAcknowledgement, row(8)), make([]byte, 8)),
+			tx.Set(table.ObserverKey(id, table.ObserverAcknowledgement, row(9)), make([]byte, 8)),
+			tx.Set(table.ObserverKey(id, table.ObserverGone, row(9)), make([]byte, 8)),
+			tx.Set(table.ObserverKey(id, table.ObserverWeak, append([]byte{2, 0x88},
+				make([]byte, 8)...)), []byte{1}))
+	})
+	var problems []string
+	require.NoError(t, Check(f.ctx, f.store,
+		func(p Problem) { problems = append(problems, p.What) }))
+	require.Len(t, problems, 5, "%q", problems)
+	for i, what := range []string{"for observer 4711 which does not exist",
+		"is on a key that is not its", "has no stamp, and its transaction no lock",
+		"acknowledgement of a row that is gone, and no mark leads to it",
+		"weak notification that nothing delivers"} {
+		require.Contains(t, problems[i], what)
+	}
 }
 
 func TestKeysOfObserversHaveAText(t *testing.T) {

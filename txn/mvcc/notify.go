@@ -21,6 +21,28 @@ type Note struct {
 	// Generation the number of their runs in between. Both are zero for a change from outside.
 	Origin     tso.Timestamp
 	Generation uint32
+	// Path has the observers of the last of these runs.
+	Path Path
+}
+
+// Path is a list of observers, the last one last, 4 bytes each.
+type Path string
+
+// pathMax bounds it.
+const pathMax = 8
+
+// Then returns the path with a further observer at its end, and without what is too long ago.
+func (p Path) Then(observer uint32) Path {
+	p += Path(binary.BigEndian.AppendUint32(nil, observer))
+	return p[max(0, len(p)-4*pathMax):]
+}
+
+// Observers lists the observers.
+func (p Path) Observers() (ids []uint32) {
+	for b := []byte(p); len(b) >= 4; b = b[4:] {
+		ids = append(ids, binary.BigEndian.Uint32(b))
+	}
+	return ids
 }
 
 // Notification is a cell of the notify column: a transaction has written the row, and an observer
@@ -54,10 +76,11 @@ func (n *Notification) From() tso.Timestamp {
 //
 //	n  row  observer (4 bytes)  start_ts (8 bytes)
 //	value: format (1 byte), flags (1 byte), commit_ts (8 bytes), uvarint origin,
-//	uvarint generation, old value
+//	uvarint generation, with notePath the path (1 byte, observers of 4 bytes), old value
 const (
 	noteFormat byte = 1
 	noteHasOld byte = 1 << 0
+	notePath   byte = 1 << 1
 
 	noteQualifier = 4 + tsLen // bytes of a key after the row
 )
@@ -73,10 +96,16 @@ func (n *Notification) appendTo(dst []byte) []byte {
 	if n.HasOld {
 		flags |= noteHasOld
 	}
+	if n.Path != "" {
+		flags |= notePath
+	}
 	dst = append(dst, noteFormat, flags)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(n.CommitTS))
 	dst = binary.AppendUvarint(dst, uint64(n.Origin))
 	dst = binary.AppendUvarint(dst, uint64(n.Generation))
+	if n.Path != "" {
+		dst = append(append(dst, byte(len(n.Path)/4)), n.Path...)
+	}
 	return append(dst, n.Old...)
 }
 
@@ -86,7 +115,7 @@ func decodeNotification(qualifier, value []byte) (n Notification, err error) {
 		return fmt.Errorf("mvcc: bad notification %x=%x: %w", qualifier, value, kv.ErrCorruption)
 	}
 	if len(qualifier) != noteQualifier || len(value) < 2+tsLen || value[0] != noteFormat ||
-		value[1]&^noteHasOld != 0 {
+		value[1]&^(noteHasOld|notePath) != 0 {
 		return n, bad()
 	}
 	n.Observer = binary.BigEndian.Uint32(qualifier)
@@ -97,6 +126,13 @@ func decodeNotification(qualifier, value []byte) (n Notification, err error) {
 	n.Origin = tso.Timestamp(f.number())
 	generation := f.number()
 	n.Generation, n.Old = uint32(generation), f.rest
+	if value[1]&notePath != 0 && !f.bad {
+		if len(n.Old) == 0 || len(n.Old) < 1+4*int(n.Old[0]) {
+			return n, bad()
+		}
+		end := 1 + 4*int(n.Old[0])
+		n.Path, n.Old = Path(n.Old[1:end]), n.Old[end:]
+	}
 	if f.bad || generation > 1<<32-1 || !n.HasOld && len(n.Old) > 0 {
 		return n, bad()
 	}

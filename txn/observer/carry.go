@@ -309,7 +309,7 @@ func (r *formerRow) leaves(c *carrying) *image {
 			continue
 		}
 		known = true
-		left.include(n.From(), n.Generation)
+		left.include(n.From(), n.Generation, n.Path)
 		if r.image == nil && (!changed || n.CommitTS < oldest) {
 			changed, oldest = true, n.CommitTS
 			left.keep(nil)
@@ -324,7 +324,7 @@ func (r *formerRow) leaves(c *carrying) *image {
 	if !known {
 		return nil
 	}
-	left.include(c.origin, c.generation)
+	left.include(c.origin, c.generation, "")
 	if !changed {
 		left.keep(r.value)
 	}

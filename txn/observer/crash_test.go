@@ -377,7 +377,7 @@ func (w *world) run(ctx context.Context, o *observer.Target, key []byte) (res ob
 	if o.ID == upper.ID {
 		w.checkImages(in, &c)
 	}
-	t.RunFor(c.Origin, c.Generation)
+	t.RunFor(c.Origin, c.Generation, c.Path.Then(o.ID))
 	err = t.Insert(logKey(o, &c), logValue(&c))
 	if err == nil && o.ID == upper.ID {
 		err = w.derive(ctx, t, &c)

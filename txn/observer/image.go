@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -17,6 +18,7 @@ type image struct {
 	place      uint32 // number of the change: old is encoded as in the place that it has left
 	origin     tso.Timestamp
 	generation uint32
+	path       mvcc.Path // not stored
 	hasOld     bool
 	old        []byte
 }
@@ -70,12 +72,15 @@ func (o *Target) image(ctx context.Context, t *txn.Txn, key []byte) (*image, err
 }
 
 // include counts a change as one of those that led to the run.
-func (m *image) include(origin tso.Timestamp, generation uint32) {
+func (m *image) include(origin tso.Timestamp, generation uint32, path mvcc.Path) {
 	if m.origin == 0 {
-		m.origin, m.generation = origin, generation
+		m.origin, m.generation, m.path = origin, generation, path
 		return
 	}
-	m.origin, m.generation = min(m.origin, origin), min(m.generation, generation)
+	m.origin = min(m.origin, origin)
+	if generation < m.generation {
+		m.generation, m.path = generation, path
+	}
 }
 
 // keep makes a value the old one; nil: there was none.

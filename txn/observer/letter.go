@@ -91,14 +91,19 @@ func (o *Target) GiveUp(ctx context.Context, s *txn.Store, l *DeadLetter) (err e
 	if slices.ContainsFunc(dropped, func(s kv.Span) bool { return s.Contains(l.Key) }) {
 		return ErrSuperseded
 	}
+	if err := o.leave(t, l, at); err != nil {
+		return err
+	}
+	return t.Commit(ctx)
+}
+
+// leave writes a dead letter beside the acknowledgement.
+func (o *Target) leave(t *txn.Txn, l *DeadLetter, at tso.Timestamp) error {
 	if err := o.touch(t, l.Key, at); err != nil {
 		return err
 	}
 	l.Err = l.Err[:min(len(l.Err), errorMax)]
-	if err := t.Set(o.stateKey(stateLetter, l.Key), l.appendTo(nil)); err != nil {
-		return err
-	}
-	return t.Commit(ctx)
+	return t.Set(o.stateKey(stateLetter, l.Key), l.appendTo(nil))
 }
 
 // touch writes an acknowledgement as it is, so that no run of the row commits beside the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -72,6 +73,7 @@ type Change struct {
 	Previous   tso.Timestamp // of the last run that committed; zero: there was none
 	Origin     tso.Timestamp // lowest commit_ts of the changes from outside that led here
 	Generation uint32        // lowest number of runs in between
+	Path       mvcc.Path     // the last observers that ran in between, as far as it is known
 
 	// Several: the row may have had other states since Previous than Old and Value. A run that did
 	// not commit may have seen one, and shown it to others.
@@ -208,7 +210,7 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 			announced = n.CommitTS
 			continue
 		}
-		sum.include(n.From(), n.Generation)
+		sum.include(n.From(), n.Generation, n.Path)
 		if !c.moved && (oldest == 0 || n.CommitTS < oldest) {
 			oldest = n.CommitTS
 			sum.hasOld, sum.old = n.HasOld, n.Old
@@ -217,7 +219,8 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 	if sum.origin == 0 { // nothing but that
 		sum.origin = announced
 	}
-	c.Origin, c.Generation, c.Old = sum.origin, sum.generation, nil
+	c.Origin, c.Generation, c.Path = sum.origin, sum.generation, sum.path
+	c.Old = nil
 	if sum.hasOld {
 		c.Old = append([]byte{}, sum.old...)
 	}

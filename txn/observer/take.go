@@ -2,6 +2,7 @@ package observer
 
 import (
 	"context"
+	"time"
 
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -37,6 +38,12 @@ func (o *Target) Claim(ctx context.Context, t *txn.Txn, key []byte) (c Change, f
 		return o.Look(ctx, t, key)
 	}
 	return o.Take(ctx, t, key)
+}
+
+// Refuse gives a row up that t has taken: its commit leaves a dead letter.
+func (o *Target) Refuse(t *txn.Txn, c *Change, err error) error {
+	l := &DeadLetter{Key: c.Key, At: c.At, Attempts: 1, Failed: time.Now(), Err: err.Error()}
+	return o.leave(t, l, c.Previous)
 }
 
 // Acknowledged reports whether t has acknowledged a change itself, and not taken that back to a

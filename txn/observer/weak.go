@@ -105,11 +105,12 @@ func (c *Change) add(a *asked, found Found) Found {
 	if c.only {
 		c.Old = bytes.Clone(c.Value) // it is as it was
 	}
-	sum := image{origin: c.Origin, generation: c.Generation}
+	sum := image{origin: c.Origin, generation: c.Generation, path: c.Path}
 	for i := range a.notes {
-		sum.include(a.notes[i].From(), a.notes[i].Generation)
+		n := &a.notes[i]
+		sum.include(n.From(), n.Generation, n.Path)
 	}
-	c.Origin, c.Generation = sum.origin, sum.generation
+	c.Origin, c.Generation, c.Path = sum.origin, sum.generation, sum.path
 	switch {
 	case a.fresh:
 		return Pending
