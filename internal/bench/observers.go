@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,10 +20,18 @@ import (
 
 // Observers measures what observers cost and how quick they are, and prints a line for each.
 func Observers(ctx context.Context, o Options, w io.Writer) error {
-	for _, measure := range []func(context.Context, Options, io.Writer) error{
-		addedToCommits, commitToRun, changesPerSecond, hotGroup, incrementalView,
+	for _, m := range []struct {
+		name string
+		run  func(context.Context, Options, io.Writer) error
+	}{
+		{"added to commits", addedToCommits}, {"commit to run", commitToRun},
+		{"changes a second", changesPerSecond}, {"hot group", hotGroup},
+		{"view", incrementalView},
 	} {
-		if err := measure(ctx, o, w); err != nil {
+		if !strings.Contains(m.name, o.Only) {
+			continue
+		}
+		if err := m.run(ctx, o, w); err != nil {
 			return err
 		}
 	}
