@@ -180,7 +180,7 @@ func (a *viewAdvance) view(ctx context.Context, d *table.Desc) error {
 	if src == nil {
 		err = a.rebuild(ctx, d)
 	} else {
-		err = a.apply(ctx, d, src)
+		err = a.orRebuild(ctx, d, a.apply(ctx, d, src))
 	}
 	var failed *viewError
 	switch {
@@ -190,6 +190,20 @@ func (a *viewAdvance) view(ctx context.Context, d *table.Desc) error {
 		return err
 	}
 	return a.s.tx.view.SetViewState(d.ID, a.stateOf(d))
+}
+
+// orRebuild computes a view anew if err is that its query fails: an advance may join an old row
+// with a new one that were never there together. An error of the query itself names the row at
+// which the advance failed.
+func (a *viewAdvance) orRebuild(ctx context.Context, d *table.Desc, err error) error {
+	var failed, again *viewError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	if err = a.rebuild(ctx, d); errors.As(err, &again) {
+		return &viewError{Cause: again.Cause, Relation: failed.Relation, Row: failed.Row}
+	}
+	return err
 }
 
 // unusable returns the name of a view that d uses and that is broken or empty, if there is one.
