@@ -164,6 +164,7 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 		}
 	}
 	settings["data_directory"] = where
+	db.views.Store(newViewMaintainers(db))
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
 		ReservedConnections: db.opts.reservedConnections,
@@ -171,11 +172,12 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 		Compact:             func(ctx context.Context) error { return db.engine.Compact(ctx) },
 		AnalyzeInterval:     max(db.opts.analyzeInterval, 0),
 		ObserverStats:       db.observerStats,
+		Views:               db.views.Load(),
 		Flush:               func(context.Context) error { return db.engine.Flush() },
 	})
 	db.server = pgwire.NewServer(db.sql)
 	db.startSweeper()
-	db.startViews(ctx)
+	db.views.Load().start(ctx)
 	return nil
 }
 

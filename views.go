@@ -32,14 +32,18 @@ type viewMaintainers struct {
 	loaded   chan struct{}                // closed, and made anew, by each load
 }
 
-// startViews begins to maintain the views that there are. That they cannot be listed does not keep
-// the database from being opened: it is tried again.
-func (db *DB) startViews(ctx context.Context) {
+// newViewMaintainers makes one that does nothing yet.
+func newViewMaintainers(db *DB) *viewMaintainers {
 	m := &viewMaintainers{db: db, reload: make(chan struct{}, 1), loaded: make(chan struct{}),
 		trackers: map[uint32]*follow.Tracker{}, by: map[uint32]*viewMaintainer{},
 		views: map[table.ID]*viewMaintainer{}, groups: map[string]*viewMaintainer{}}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	db.views.Store(m)
+	return m
+}
+
+// start begins to maintain the views that there are. That they cannot be listed does not keep the
+// database from being opened: it is tried again.
+func (m *viewMaintainers) start(ctx context.Context) {
 	if m.load(ctx) != nil {
 		m.changed()
 	}

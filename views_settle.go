@@ -3,6 +3,7 @@ package minidb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -70,9 +71,9 @@ func (m *viewMaintainers) unsettled(id table.ID, name string,
 		"nothing keeps materialized view \"%s\" up to date", name)
 }
 
-// awaitView waits until a view shows every commit up to a timestamp that has returned.
-func (db *DB) awaitView(ctx context.Context, id table.ID, name string, upTo tso.Timestamp) error {
-	m := db.views.Load()
+// Await is part of sql.ViewMaintainer.
+func (m *viewMaintainers) Await(ctx context.Context, id table.ID, name string,
+	upTo tso.Timestamp) error {
 	for {
 		wait, err := m.unsettled(id, name, upTo)
 		if err != nil || wait == nil {
@@ -95,6 +96,24 @@ func awaitClosed(ctx context.Context, c <-chan struct{}, most time.Duration) err
 	case <-late.C:
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	return nil
+}
+
+// AwaitAll is part of sql.ViewMaintainer.
+func (m *viewMaintainers) AwaitAll(ctx context.Context, database string, upTo tso.Timestamp) error {
+	m.mu.Lock()
+	var ids []table.ID
+	for id, w := range m.views {
+		if w.database == database {
+			ids = append(ids, id)
+		}
+	}
+	m.mu.Unlock()
+	for _, id := range ids {
+		if err := m.Await(ctx, id, fmt.Sprint(id), upTo); err != nil {
+			return err
+		}
 	}
 	return nil
 }

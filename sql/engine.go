@@ -53,6 +53,8 @@ type Options struct {
 	// ObserverStats returns what the workers of an observer in this process have done; false: there
 	// are none. Nil: there never are.
 	ObserverStats func(id uint32) (observer.Stats, bool)
+	// Views waits for incremental views; nil: nothing keeps them up to date.
+	Views ViewMaintainer
 	// AnalyzeInterval is the pause between searches for tables whose statistics are out of date;
 	// zero: only ANALYZE makes statistics.
 	AnalyzeInterval time.Duration

@@ -66,7 +66,7 @@ func (s *Session) Close(ctx context.Context) {
 // that it keeps its prepared statements.
 func (s *Session) Reset(ctx context.Context) {
 	s.locks.UnlockAll()
-	s.lastCommit = 0
+	s.lastCommit, s.shown = 0, nil
 	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
 		return
 	}

@@ -197,8 +197,24 @@ func (s *planRunner) newPlan(ctx context.Context, ps *Prepared,
 	return plan, s.withMoment(err)
 }
 
-// lockedPlan is planFor with the tables of the plan locked.
+// lockedPlan is planFor with the tables of the plan locked, and with its views as fresh as they
+// have to be.
 func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared,
+	stmt ast.Statement) (*physical.Plan, error) {
+	for {
+		plan, err := s.planLocking(ctx, ps, stmt)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := s.freshViews(ctx, plan)
+		if err != nil || !changed {
+			return plan, err
+		}
+	}
+}
+
+// planLocking is planFor with the tables of the plan locked.
+func (s *planRunner) planLocking(ctx context.Context, ps *Prepared,
 	stmt ast.Statement) (*physical.Plan, error) {
 	for {
 		plan, err := s.planFor(ctx, ps, stmt)

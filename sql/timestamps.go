@@ -1,5 +1,11 @@
 package sql
 
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
 // StartTimestamp is part of expr.Timestamps.
 func (f *accessor) StartTimestamp() (int64, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
@@ -20,4 +26,27 @@ func (f *accessor) SnapshotTimestamp() (int64, error) {
 // LastCommitTimestamp is part of expr.Timestamps.
 func (f *accessor) LastCommitTimestamp() (int64, bool) {
 	return int64(f.s.lastCommit), f.s.lastCommit != 0
+}
+
+// ViewTimestamp is part of expr.Timestamps.
+func (f *accessor) ViewTimestamp(view types.OID) (int64, bool, error) {
+	if err := f.s.ensure(f.ctx); err != nil {
+		return 0, false, err
+	}
+	d, err := f.s.tx.view.RelationByID(f.ctx, table.ID(view))
+	switch {
+	case err != nil:
+		return 0, false, err
+	case d == nil:
+		return 0, false, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist",
+			view)
+	case !d.Incremental():
+		return 0, false, sqlerr.New(sqlerr.WrongObjectType,
+			"\"%s\" is not an incremental materialized view", d.Name)
+	}
+	st, err := f.s.tx.view.ViewState(f.ctx, d.ID)
+	if err != nil || st == nil {
+		return 0, false, err
+	}
+	return int64(st.Frontier), true, nil
 }

@@ -73,6 +73,9 @@ func (s *transactor) ensure(ctx context.Context) error {
 	if s.tx.tx != nil {
 		return nil
 	}
+	if err := s.freshSnapshot(ctx); err != nil {
+		return err
+	}
 	s.progress.beginTransaction()
 	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{
 		ReadOnly: s.tx.readOnly, StartTS: s.tx.asOf, Session: int64(s.pid),

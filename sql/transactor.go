@@ -76,7 +76,9 @@ type transactor struct {
 	tx    transaction
 	locks *rowlock.Owner // row locks and advisory locks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
-	lastCommit      tso.Timestamp
+	lastCommit tso.Timestamp
+	// shown is, by incremental view, the lastCommit that it was waited for to show (freshViews).
+	shown           map[table.ID]tso.Timestamp
 	listener        *notify.Listener // nil: the client takes no notifications
 	references      *ri.Queue        // foreign key checks that are due before the commit
 	retries         int              // failed attempts at the implicit transaction

@@ -82,6 +82,7 @@ func systemFunctions() []def {
 		f("txid_current() int8", answer(expr.Timestamps.StartTimestamp)).stable(),
 		f("minidb_snapshot_timestamp() int8", answer(expr.Timestamps.SnapshotTimestamp)).stable(),
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
+		f("minidb_view_timestamp(regclass) int8", asking(viewTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
 		fixed("inet_server_port|inet_client_port() int4", types.Null),
@@ -102,6 +103,15 @@ func systemFunctions() []def {
 				return types.Null, nil
 			}),
 	}
+}
+
+// viewTimestamp is NULL for a view without rows.
+func viewTimestamp(t expr.Timestamps, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	ts, ok, err := t.ViewTimestamp(types.OID(a[0].I))
+	if err != nil || !ok {
+		return types.Null, err
+	}
+	return types.NewInt(ts), nil
 }
 
 // lastCommitTimestamp is NULL in a session that has committed nothing.

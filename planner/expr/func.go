@@ -115,6 +115,9 @@ type Timestamps interface {
 	// LastCommitTimestamp returns the timestamp from which on the effects of the session's last
 	// committed write transaction are visible; false before there is one.
 	LastCommitTimestamp() (int64, bool)
+	// ViewTimestamp returns the timestamp of its tables that an incremental view shows in the
+	// running statement; false when it has no rows yet.
+	ViewTimestamp(view types.OID) (int64, bool, error)
 }
 
 // Notifications is an optional interface of a Session: messages to the sessions that listen.

@@ -51,7 +51,9 @@ type Derived struct {
 	Isolation              string // default_transaction_isolation
 	DeadlockTimeout        time.Duration
 	WriteLocks             bool
-	StatisticsTarget       int // default_statistics_target
+	// OwnWrites: incremental views show what the session has committed.
+	OwnWrites        bool
+	StatisticsTarget int // default_statistics_target
 }
 
 // New returns the values of a new session. server overrides defaults of the table (also of
@@ -391,6 +393,7 @@ func (v *Values) derive() {
 		Isolation:              text("default_transaction_isolation"),
 		DeadlockTimeout:        millis("deadlock_timeout"),
 		WriteLocks:             text("minidb.write_locks") == "on",
+		OwnWrites:              text("minidb.view_freshness") == "own writes",
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
