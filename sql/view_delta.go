@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -112,7 +114,8 @@ const findRowMost = 1000
 func (s *planRunner) findRow(ctx context.Context, p *incremental.Program, view *table.Desc,
 	in map[table.ID]*exec.Delta, before exec.Before, failed *viewError) {
 	tried := 0
-	for id, delta := range in {
+	for _, id := range slices.Sorted(maps.Keys(in)) {
+		delta := in[id]
 		if delta.Empty() {
 			continue
 		}
