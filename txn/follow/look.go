@@ -88,6 +88,9 @@ func (c *Changes) look(ctx context.Context, s *txn.Store, t *txn.Txn) error {
 			keys = append(keys, k)
 		}
 	}
+	if len(keys) > cmp.Or(c.table.rowsMax, rowsMax) {
+		return errTooMany
+	}
 	for some := range slices.Chunk(keys, lookRows) {
 		if err := c.read(ctx, t, some); err != nil {
 			return err
