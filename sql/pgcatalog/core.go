@@ -76,12 +76,17 @@ func emitClass(d *table.Desc, tuples float64, pages int64, emit emitter) {
 	if kind == "r" || kind == "m" {
 		am = 2
 	}
+	var options any
+	if d.Incremental() {
+		options = []string{"incremental=true"}
+	}
 	rules, populated := kind == "v" || kind == "m", d.View == nil || !d.View.Unpopulated
 	emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID,
 		"relam", am, "relfilenode", relfilenode(d), "reltuples", tuples, "relpages", pages,
 		"relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
 		"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", rules,
-		"relhastriggers", d.References(), "relispopulated", populated, "relreplident", "d")
+		"relhastriggers", d.References(), "relispopulated", populated, "relreplident", "d",
+		"reloptions", options)
 }
 
 func fixedClasses(emit emitter) {
