@@ -119,3 +119,12 @@ func TestAFrozenBufferShowsWhatWasThere(t *testing.T) {
 	c = b.Cursor(kv.Span{}, true)
 	require.Equal(t, "b", string(c.Item().Key))
 }
+
+// TestAnArenaKeepsWhatIsEmpty: the value of a row whose columns are all in its key is empty, and a
+// value that is nil is none.
+func TestAnArenaKeepsWhatIsEmpty(t *testing.T) {
+	var a Arena
+	require.NotNil(t, a.Keep([]byte{}))
+	require.Equal(t, "x", string(a.Keep([]byte("x"))))
+	require.NotNil(t, a.Keep(nil))
+}
