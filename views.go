@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,7 +29,8 @@ type viewMaintainers struct {
 	by       map[uint32]*viewMaintainer   // by observer
 	views    map[table.ID]*viewMaintainer // by view
 	groups   map[string]*viewMaintainer   // by their views
-	stale    bool                         // reload is on its way
+	changes  uint64                       // of the views, as far as they are known
+	current  uint64                       // those of them that a load has seen
 	loaded   chan struct{}                // closed, and made anew, by each load
 }
 
@@ -104,7 +106,7 @@ func (m *viewMaintainers) notified(observer uint32, keys [][]byte) {
 
 // reloadLocked asks for a load. Requires: mu is held.
 func (m *viewMaintainers) reloadLocked() {
-	m.stale = true
+	m.changes++
 	select {
 	case m.reload <- struct{}{}:
 	default:
@@ -133,13 +135,10 @@ func (m *viewMaintainers) tracker(observer uint32) *follow.Tracker {
 // load makes the groups that run those of the catalog.
 func (m *viewMaintainers) load(ctx context.Context) error {
 	m.mu.Lock()
-	m.stale = false
+	changes := m.changes
 	m.mu.Unlock()
 	found, err := m.list(ctx)
 	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.stale = true
 		return err
 	}
 	m.mu.Lock()
@@ -148,9 +147,15 @@ func (m *viewMaintainers) load(ctx context.Context) error {
 		if found[key] == nil {
 			ended = append(ended, g)
 			delete(m.groups, key)
+			// What waits for its views waits for the load from now on.
+			maps.DeleteFunc(m.views, func(_ table.ID, of *viewMaintainer) bool { return of == g })
 		} else {
 			found[key] = g
 		}
+	}
+	if len(ended) > 0 {
+		m.changes++
+		changes++
 	}
 	m.mu.Unlock()
 	for _, g := range ended {
@@ -159,6 +164,7 @@ func (m *viewMaintainers) load(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.use(found)
+	m.current = changes
 	close(m.loaded)
 	m.loaded = make(chan struct{})
 	return nil

@@ -59,7 +59,7 @@ func (h *handle) views(ctx context.Context) ([]sql.IncrementalView, error) {
 func (m *viewMaintainers) unsettled(id table.ID, name string,
 	upTo tso.Timestamp) (<-chan struct{}, error) {
 	m.mu.Lock()
-	w, stale, loaded := m.views[id], m.stale, m.loaded
+	w, stale, loaded := m.views[id], m.changes != m.current, m.loaded
 	m.mu.Unlock()
 	switch {
 	case w != nil:
