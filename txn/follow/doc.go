@@ -16,7 +16,8 @@
 //     be, stamped at or below at. A commit lists its keys in memory before it draws its timestamp,
 //     and passes them to the Tracker before it leaves that list; Look reads the list and then the
 //     Tracker, both after at was drawn. Where memory does not hold the keys (a process has just
-//     begun, there were too many), the store is scanned, after that.
+//     begun, other processes share the store, there were too many), the store is scanned, after
+//     that.
 //   - follow I2 (at is resolved, key by key): Look reads the row at at before it reads the row's
 //     notifications. The read waits for a commit in flight below at, settles the lock of an ended
 //     transaction, and pushes the commit of a running one above at. So a notification that has no

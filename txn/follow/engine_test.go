@@ -18,7 +18,7 @@ type engine struct {
 	snap  func()
 }
 
-func (e *engine) Exclusive() bool { return true }
+func (e *engine) Exclusive() bool { return kv.IsExclusive(e.Engine) }
 
 // hold makes the next update wait until land is called. drawn is closed when its step has run.
 func (e *engine) hold() (drawn <-chan struct{}, land func()) {

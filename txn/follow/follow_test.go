@@ -14,6 +14,7 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/follow"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -36,6 +37,8 @@ type site struct {
 	table *follow.Table
 	at    func(p txn.CrashPoint) (die bool)
 	bytes int // from which on transactions are streamed out
+	// oracle is that of the processes that share the store; nil: there is one.
+	oracle tso.Source
 }
 
 func newSite(t *testing.T) *site { return newSiteOn(t, memkv.New(memkv.Options{}), 4<<10) }
@@ -49,7 +52,7 @@ func newSiteOn(t *testing.T, e kv.Engine, bytes int) *site {
 // open is a process that begins on the store.
 func (x *site) open() {
 	tracker := follow.NewTracker()
-	s, err := txn.Open(ctx, x.e, txn.Options{StreamBytes: x.bytes,
+	s, err := txn.Open(ctx, x.e, txn.Options{StreamBytes: x.bytes, Oracle: x.oracle,
 		CrashPoint: func(p txn.CrashPoint) bool { return x.at != nil && x.at(p) }})
 	require.NoError(x.t, err)
 	s.OnNotified(func(id uint32, keys [][]byte) {
@@ -382,4 +385,22 @@ func someChanges(r *rand.Rand) map[string]string {
 		changes[fmt.Sprintf("%02d", r.IntN(80))] = value
 	}
 	return changes
+}
+
+// What another process has committed is found on a store that several share.
+func TestOtherProcessesCommits(t *testing.T) {
+	e := memkv.New(memkv.Options{Shared: true})
+	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{})
+	require.NoError(t, err)
+	one := &site{t: t, e: &engine{Engine: e}, bytes: 4 << 10, oracle: oracle}
+	one.open()
+	other := *one
+	other.open()
+	one.step()
+	for _, changes := range []map[string]string{{"1": "a", "2": "b"}, {"2": "", "3": "c"}} {
+		require.NoError(t, other.write(txn.Auto, changes))
+		one.step()
+	}
+	require.NoError(t, other.s.Close())
+	require.NoError(t, one.s.Close())
 }

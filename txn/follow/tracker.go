@@ -66,7 +66,8 @@ func (k *Tracker) take(s *txn.Store, observer uint32) taken {
 	under, known := s.Notifying(observer) // first: a commit leaves it when it is noted
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	t := taken{keys: k.keys, lost: k.lost || !known}
+	// Memory hears nothing of the commits of other processes.
+	t := taken{keys: k.keys, lost: k.lost || !known || s.Shared()}
 	k.keys, k.lost = map[string]struct{}{}, false
 	for _, key := range under {
 		t.keys[string(key)] = struct{}{}
