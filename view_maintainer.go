@@ -184,8 +184,7 @@ func (w *viewMaintainer) advance(ctx context.Context, session *sql.Session) (idl
 		w.stats.Last = time.Since(began)
 	}
 	for _, err := range res.Broken {
-		w.stats.Failures++
-		w.stats.LastError, w.stats.LastFailed = err.Error(), time.Now()
+		w.stats.Failures++ // the view's state has the error
 		w.m.db.opts.logger.Error("an incremental view does not follow its tables any more",
 			"database", w.database, "error", err)
 	}

@@ -71,6 +71,21 @@ func (m *viewMaintainers) unsettled(id table.ID, name string,
 		"nothing keeps materialized view \"%s\" up to date", name)
 }
 
+// Stats is part of sql.ViewMaintainer.
+func (m *viewMaintainers) Stats(id table.ID) (st sql.ViewStats, running bool) {
+	m.mu.Lock()
+	w := m.views[id]
+	m.mu.Unlock()
+	if w == nil {
+		return st, false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	st = w.stats
+	st.Advancing = w.running
+	return st, true
+}
+
 // Await is part of sql.ViewMaintainer.
 func (m *viewMaintainers) Await(ctx context.Context, id table.ID, name string,
 	upTo tso.Timestamp) error {

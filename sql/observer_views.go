@@ -1,9 +1,11 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/observer"
@@ -53,4 +55,46 @@ func (c catalogEnv) ObserverStats(o catalog.Observed) (st observer.Stats, runnin
 		return st, false
 	}
 	return c.s.engine.opts.ObserverStats(uint32(o.Observer.ID))
+}
+
+// PendingFor is part of pgcatalog.Env. A table that lies elsewhere than at the frontier is a table
+// change: the view is to be computed anew.
+func (c catalogEnv) PendingFor(ctx context.Context, followed []*table.Desc,
+	st *table.ViewState) (p pgcatalog.Pending, err error) {
+	for _, d := range followed {
+		o := d.ViewObserver()
+		if o == nil {
+			continue
+		}
+		if at := st.Source(d.ID); at != 0 && at != d.Storage() {
+			p.TableChanges++
+		}
+		var last []byte
+		err := c.s.engine.store.Notifications(ctx, d.IndexSpan(table.RowIndexID),
+			func(key []byte, n *txn.Notification) error {
+				if n.Observer != uint32(o.ID) || n.Stamped() && n.CommitTS <= st.Frontier {
+					return nil
+				}
+				if n.Stamped() && (p.Oldest == 0 || n.CommitTS < p.Oldest) {
+					p.Oldest = n.CommitTS
+				}
+				if !bytes.Equal(key, last) {
+					p.Rows++
+				}
+				last = append(last[:0], key...)
+				return nil
+			})
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// ViewStats is part of pgcatalog.Env.
+func (c catalogEnv) ViewStats(view table.ID) (st pgcatalog.ViewStats, running bool) {
+	if c.s.engine.opts.Views == nil {
+		return st, false
+	}
+	return c.s.engine.opts.Views.Stats(view)
 }

@@ -16,6 +16,8 @@ type ViewMaintainer interface {
 	Await(ctx context.Context, view table.ID, name string, upTo tso.Timestamp) error
 	// AwaitAll does so for all views of a database that are maintained.
 	AwaitAll(ctx context.Context, database string, upTo tso.Timestamp) error
+	// Stats returns what the maintainer of a view's group has done; false: there is none.
+	Stats(view table.ID) (ViewStats, bool)
 }
 
 // freshViews waits, if minidb.view_freshness is 'own writes', until the incremental views that a

@@ -56,7 +56,7 @@ CREATE VIEW pg_catalog.minidb_memory (
 );
 
 CREATE VIEW pg_catalog.minidb_observers (
-	name text, tablename text, version int8, columns text[], pending int8,
+	name text, kind text, tablename text, version int8, columns text[], pending int8,
 	oldest_pending timestamptz, table_changes int8, dead_letters int8, running bool,
 	backfilling bool, workers int4, busy int4, queued int4, carried int8, runs int8,
 	conflicts int8, failures int8, last_error text, last_failed timestamptz

@@ -51,9 +51,9 @@ func observerRows(r *reader, emit emitter) {
 		if pending.Oldest != 0 {
 			oldest = pending.Oldest.Time()
 		}
-		row := []any{"name", o.Observer.Name, "tablename", observedName(o.Table), "version",
-			o.Observer.Version, "columns", columns, "pending", pending.Rows, "oldest_pending",
-			oldest,
+		row := []any{"name", o.Observer.Name, "kind", "observer",
+			"tablename", observedName(o.Table), "version", o.Observer.Version,
+			"columns", columns, "pending", pending.Rows, "oldest_pending", oldest,
 			"table_changes", pending.TableChanges, "dead_letters", letters}
 		st, running := r.env.ObserverStats(o)
 		row = append(row, "running", running)
@@ -67,6 +67,7 @@ func observerRows(r *reader, emit emitter) {
 		}
 		emit(row...)
 	}
+	followerRows(r, emit)
 }
 
 func observedName(d *table.Desc) string { return sqlname.Qualified(d.Schema, d.Name) }

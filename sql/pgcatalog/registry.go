@@ -47,6 +47,11 @@ type Env interface {
 	DeadLetters(ctx context.Context, o catalog.Observed,
 		visit func(l *observer.DeadLetter) error) error
 	ObserverStats(o catalog.Observed) (st observer.Stats, running bool)
+	// PendingFor is what waits for an incremental view, among the tables that it follows: what is
+	// later than its frontier. ViewStats is what the advances of its group in this process have
+	// done; false: nothing in this process advances it.
+	PendingFor(ctx context.Context, followed []*table.Desc, st *table.ViewState) (Pending, error)
+	ViewStats(view table.ID) (st ViewStats, running bool)
 	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there
 	// are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
