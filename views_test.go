@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/minidb/minidb"
 )
 
@@ -82,4 +84,23 @@ func TestRowsThatNeverMetDoNotBreakAView(t *testing.T) {
 	if err := db.QueryRow(ctx, "SELECT z FROM v").Scan(&z); err != nil || z != 10 {
 		t.Fatal(z, err)
 	}
+}
+
+// A view that is created over a table that others use shows the same moment as they do, though
+// nothing changes after it.
+func TestViewsOfATableShowOneMoment(t *testing.T) {
+	db := open(t, minidb.InMemory())
+	ctx := context.Background()
+	for _, text := range []string{"CREATE TABLE a (id int PRIMARY KEY, x int)",
+		"CREATE MATERIALIZED VIEW v WITH (incremental) AS SELECT x FROM a",
+		"INSERT INTO a VALUES (1, 1)",
+		"CREATE MATERIALIZED VIEW w WITH (incremental) AS SELECT sum(x) FROM a"} {
+		_, err := db.Exec(ctx, text)
+		require.NoError(t, err, text)
+	}
+	require.NoError(t, db.Settle(ctx, 0))
+	var one bool
+	require.NoError(t, db.QueryRow(ctx,
+		"SELECT minidb_view_timestamp('v') = minidb_view_timestamp('w')").Scan(&one))
+	require.True(t, one)
 }

@@ -128,17 +128,23 @@ func (a *viewAdvance) look(ctx context.Context) error {
 	return nil
 }
 
-// idle reports whether there is nothing to do: no table has changed, and no view is to be computed
-// anew.
+// idle reports whether there is nothing to do: no table has changed, no view is to be computed
+// anew, and all show the same moment.
 func (a *viewAdvance) idle() bool {
 	for _, c := range a.changes {
 		if !c.Empty() {
 			return false
 		}
 	}
+	var moment tso.Timestamp
 	return !slices.ContainsFunc(a.group.Views, func(d *table.Desc) bool {
 		st := a.states[d.ID]
-		return a.anew[d.ID] || st != nil && st.Broken == "" && (st.Stale || a.moved(d, st))
+		if a.anew[d.ID] || st == nil || st.Broken != "" {
+			return a.anew[d.ID]
+		}
+		other := moment != 0 && moment != st.Frontier
+		moment = st.Frontier
+		return other || st.Stale || a.moved(d, st)
 	})
 }
 
