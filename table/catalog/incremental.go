@@ -188,7 +188,7 @@ func (v *View) followed(ctx context.Context, view *table.Desc,
 		if d.Kind == table.KindTable {
 			err = f(d, &uses[i])
 		} else {
-			err = v.wakeViews(d)
+			err = v.wakeGroup(ctx, d)
 		}
 		if err != nil {
 			return err
@@ -201,6 +201,20 @@ func (v *View) followed(ctx context.Context, view *table.Desc,
 func (v *View) wakeViews(d *table.Desc) error {
 	if o := d.ViewObserver(); o != nil {
 		v.tx.WakeObserver(uint32(o.ID))
+	}
+	return nil
+}
+
+// wakeGroup is wakeViews for what a view follows.
+func (v *View) wakeGroup(ctx context.Context, view *table.Desc) error {
+	g, err := v.ViewGroupOf(ctx, view.DatabaseID, view.ID)
+	if err != nil || g == nil {
+		return err
+	}
+	for _, d := range g.Tables {
+		if err := v.wakeViews(d); err != nil {
+			return err
+		}
 	}
 	return nil
 }
