@@ -46,6 +46,30 @@ func (env *Env) createIncremental(ctx context.Context, s *ast.CreateMaterialized
 	return fmt.Sprintf("SELECT %d", n), err
 }
 
+// notIncremental refuses to replace a view that an incremental view reads, by itself or through
+// other views: the rows of that would be those of another query.
+func (env *Env) notIncremental(ctx context.Context, s *ast.CreateView, old *table.Desc) error {
+	groups, err := env.View.ViewGroups(ctx, env.Database)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		for _, d := range g.Views {
+			reads, err := env.readsThrough(ctx, d.View.DependsOn, old.ID)
+			if err != nil {
+				return err
+			}
+			if reads {
+				return sqlerr.Unsupported(int(s.Pos),
+					"CREATE OR REPLACE VIEW of a view that an incremental view reads").
+					WithDetail("Incremental materialized view \"%s\" reads view \"%s\".", d.Name,
+						old.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // lockUsed excludes the writers of what a view uses: of a table, or of a view and of those that
 // advance together with it.
 func (env *Env) lockUsed(ctx context.Context, id table.ID) error {

@@ -58,6 +58,9 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 		if err := env.lock(ctx, old, rowlock.AccessExclusive); err != nil {
 			return err
 		}
+		if err := env.notIncremental(ctx, s, old); err != nil {
+			return err
+		}
 		return env.View.UpdateRelation(ctx, old, d)
 	}
 	if d.ID, err = env.View.NewID(ctx); err != nil {
@@ -175,6 +178,7 @@ func (env *Env) stored(ctx context.Context, reads []table.ID) ([]table.ID, error
 // materialized view does not run its query.
 func (env *Env) readsThrough(ctx context.Context, reads []table.ID, view table.ID) (bool, error) {
 	seen := map[table.ID]bool{}
+	reads = slices.Clone(reads) // they may be those of a descriptor
 	for len(reads) > 0 {
 		id := reads[len(reads)-1]
 		reads = reads[:len(reads)-1]
