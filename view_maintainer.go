@@ -124,7 +124,7 @@ func (w *viewMaintainer) run(ctx context.Context) {
 // session opens that of the advances.
 func (w *viewMaintainer) session(ctx context.Context) (*sql.Session, error) {
 	return w.m.db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: w.database,
-		Settings: sql.MaintainerSettings()})
+		Settings: sql.MaintainerSettings(), Background: true})
 }
 
 // await waits until there is something to do. It reports false at the end.

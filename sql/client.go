@@ -23,6 +23,7 @@ type client struct {
 	address     string // "": unknown
 	database    string
 	databaseID  table.ID
+	background  bool // SessionOptions.Background
 	started     time.Time
 	settings    *settings.Values
 	defaults    defaultsSeen

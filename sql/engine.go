@@ -171,13 +171,13 @@ func (e *Engine) unregister(s *Session) {
 	e.mu.ended = make(chan struct{})
 }
 
-// sessionsIn counts the sessions that work in a database. ended is closed when another session
-// ends.
+// sessionsIn counts the sessions that work in a database, without those in the background. ended is
+// closed when another session ends.
 func (e *Engine) sessionsIn(database string) (n int, ended <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.mu.sessions {
-		if s.database == database {
+		if s.database == database && !s.background {
 			n++
 		}
 	}

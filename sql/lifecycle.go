@@ -16,6 +16,9 @@ type SessionOptions struct {
 	Port     int    // that the client connected to; zero: it is not connected by TCP
 	// Settings are parameters of the startup packet: what RESET goes back to.
 	Settings map[string]string
+	// Background: the session works for the database itself. It ends with the database, and does
+	// not keep it from being dropped.
+	Background bool
 }
 
 // NewSession opens a session on a database. The caller closes it.
@@ -28,8 +31,8 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	}
 	s := &Session{}
 	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database,
-		started: time.Now(),
-		within:  context.Background()}
+		background: o.Background, started: time.Now(),
+		within: context.Background()}
 	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{},
 		map[types.OID]int64{}
 	s.running.between, s.running.over = context.WithCancelCause(context.Background())
