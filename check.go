@@ -16,6 +16,9 @@ import (
 type CheckReport struct {
 	// Problem is called with a line for each problem.
 	Problem func(line string)
+	// Note is called with a line for each incremental view that was not compared with its query,
+	// since it is broken, was never filled, or is to be computed anew.
+	Note func(line string)
 	// Progress is called behind each file with how many bytes of files are verified, of how many.
 	Progress func(done, total int64)
 	// Read is called behind each million rows and index entries that were read after that, with the
@@ -29,10 +32,9 @@ const keysPerReport = 1_000_000
 // Check proves that every block of every table file has its checksum, that every index entry has
 // its row and every row its index entries, that no lock is left by a dead transaction, and that
 // incremental views have the rows of their queries at the timestamps up to which they have followed
-// their tables. It
-// returns a line for each problem; none is what it should find. An error, for which errors.Is(err,
-// kv.ErrCorruption) holds where rows cannot be read, ends it; the problems found before are
-// returned too.
+// their tables. It returns a line for each problem; none is what it should find. An error, for
+// which errors.Is(err, kv.ErrCorruption) holds where rows cannot be read, ends it; the problems
+// found before are returned too.
 func (db *DB) Check(ctx context.Context) (problems []string, err error) {
 	err = db.CheckEach(ctx, CheckReport{Problem: func(
 		line string) {
@@ -45,6 +47,9 @@ func (db *DB) Check(ctx context.Context) (problems []string, err error) {
 func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if report.Problem == nil {
 		report.Problem = func(string) {}
+	}
+	if report.Note == nil {
+		report.Note = func(string) {}
 	}
 	err := kv.Verify(ctx, db.engine, kv.VerifyReport{
 		Damaged:  func(err *kv.CorruptionError) { report.Problem(db.damagedFile(ctx, err)) },
@@ -65,11 +70,11 @@ func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if err != nil || found { // views over damaged tables say nothing new
 		return err
 	}
-	return db.checkViews(ctx, report.Problem)
+	return db.checkViews(ctx, report)
 }
 
 // checkViews compares the incremental views of all databases with their queries.
-func (db *DB) checkViews(ctx context.Context, problem func(line string)) error {
+func (db *DB) checkViews(ctx context.Context, report CheckReport) error {
 	tx, err := db.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -82,19 +87,24 @@ func (db *DB) checkViews(ctx context.Context, problem func(line string)) error {
 		if err != nil {
 			return err
 		}
-		err = db.checkViewsOf(ctx, d.Name, problem)
+		err = db.checkViewsOf(ctx, d.Name, report)
 	}
 	return err
 }
 
-func (db *DB) checkViewsOf(ctx context.Context, database string, problem func(line string)) error {
+func (db *DB) checkViewsOf(ctx context.Context, database string, report CheckReport) error {
 	s, err := db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: database,
 		Settings: sql.MaintainerSettings()})
 	if err != nil {
 		return err
 	}
 	defer s.Close(ctx)
-	return s.CheckViews(ctx, func(view, what string) { problem(view + ": " + what) })
+	return s.CheckViews(ctx, sql.ViewReport{
+		Problem: func(view, what string) { report.Problem(view + ": " + what) },
+		Left: func(view, why string) {
+			report.Note(view + " is not compared with its query: " + why)
+		},
+	})
 }
 
 // damagedFile is the line about a damaged part of a file.

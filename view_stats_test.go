@@ -30,4 +30,13 @@ func TestObserversShowWhatViewsDo(t *testing.T) {
 		"division by zero")
 	require.EqualValues(t, 1, scalar[int64](t, db, "SELECT count(*) FROM minidb_observers WHERE "+
 		"name = 'public.w' AND pending = 0 AND last_error IS NULL"))
+
+	var notes, problems []string
+	require.NoError(t, db.CheckEach(ctx, minidb.CheckReport{
+		Problem: func(line string) { problems = append(problems, line) },
+		Note:    func(line string) { notes = append(notes, line) },
+	}))
+	require.Empty(t, problems)
+	require.Equal(t, []string{"postgres.public.v is not compared with its query: it is broken: " +
+		"division by zero (for (2, 0) of a)"}, notes)
 }

@@ -13,10 +13,15 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
+// ViewReport receives what CheckViews finds, with the name of the view and its database.
+type ViewReport struct {
+	Problem func(view, what string) // each difference
+	Left    func(view, why string)  // each view that was not compared
+}
+
 // CheckViews compares the incremental views of the session's database with their queries at their
-// frontiers. Views that are to be computed anew, or are broken, are left out. report gets each
-// difference.
-func (s *Session) CheckViews(ctx context.Context, report func(view, what string)) error {
+// frontiers. Views that are to be computed anew, or are broken, are left out.
+func (s *Session) CheckViews(ctx context.Context, report ViewReport) error {
 	var groups []*catalog.ViewGroup
 	err := s.maintaining(ctx, func(ctx context.Context) (err error) {
 		if err := s.ensure(ctx); err != nil {
@@ -38,8 +43,7 @@ func (s *Session) CheckViews(ctx context.Context, report func(view, what string)
 
 // checkGroup compares the views of a group. It excludes those that advance them: the notifications
 // between a view's frontier and the snapshot are removed once the view has advanced.
-func (s *Session) checkGroup(ctx context.Context, view table.ID,
-	report func(view, what string)) (err error) {
+func (s *Session) checkGroup(ctx context.Context, view table.ID, report ViewReport) (err error) {
 	if err := s.ensure(ctx); err != nil {
 		return err
 	}
@@ -68,25 +72,39 @@ func (s *Session) checkGroup(ctx context.Context, view table.ID,
 		return err
 	}
 	for _, d := range g.Views {
-		st := a.states[d.ID]
-		if st == nil || st.Broken != "" || a.unusable(d) != "" {
-			continue
-		}
-		src, err := a.sources(ctx, d, st)
+		name := s.database + "." + d.Schema + "." + d.Name
+		src, why, err := a.comparable(ctx, d)
 		if err != nil {
 			return err
 		}
 		if src == nil {
-			continue // it is to be computed anew
+			report.Left(name, why)
+			continue
 		}
-		err = s.checkView(ctx, d, src.reader, func(what string) {
-			report(s.database+"."+d.Schema+"."+d.Name, what)
-		})
+		err = s.checkView(ctx, d, src.reader, func(what string) { report.Problem(name, what) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// comparable returns what has changed since a view's frontier, nil if the view cannot be compared
+// with its query there, and why not.
+func (a *viewAdvance) comparable(ctx context.Context, d *table.Desc) (src *viewSources, why string,
+	err error) {
+	st := a.states[d.ID]
+	if st == nil {
+		return nil, "it was never filled", nil
+	}
+	if st.Broken != "" {
+		return nil, "it is broken: " + st.Broken, nil
+	}
+	if below := a.unusable(d); below != "" {
+		return nil, "it uses " + below + ", which is broken or was never filled", nil
+	}
+	src, err = a.sources(ctx, d, st)
+	return src, "it is to be computed anew", err
 }
 
 // checkView compares an incremental view, as the session's transaction sees it, with its query, and

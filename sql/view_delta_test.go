@@ -503,9 +503,8 @@ func TestCheckViews(t *testing.T) {
 	ctx := context.Background()
 	s := newSession(t, newEngine(t))
 	check := func() (lines []string) {
-		require.NoError(t, s.CheckViews(ctx, func(view, what string) {
-			lines = append(lines, view+": "+what)
-		}))
+		note := func(view, what string) { lines = append(lines, view+": "+what) }
+		require.NoError(t, s.CheckViews(ctx, sql.ViewReport{Problem: note, Left: note}))
 		return lines
 	}
 	for _, text := range []string{"CREATE TABLE a (id int PRIMARY KEY, g int)",
@@ -532,4 +531,11 @@ func TestCheckViews(t *testing.T) {
 	mustQuery(t, s, "COMMIT")
 	require.Equal(t, []string{
 		"postgres.public.w: row (1) of the query is missing, 1 times"}, check())
+
+	mustQuery(t, s, "REFRESH MATERIALIZED VIEW w")
+	mustQuery(t, s, "CREATE MATERIALIZED VIEW x WITH (incremental) AS SELECT g FROM a WITH NO DATA")
+	mustQuery(t, s, "TRUNCATE a")
+	// w is what its query gives on v, which is not compared itself.
+	require.Equal(t, []string{"postgres.public.v: it is to be computed anew",
+		"postgres.public.x: it was never filled"}, check())
 }
