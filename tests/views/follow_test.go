@@ -118,8 +118,8 @@ func newFollowing(t *testing.T, protocol string, z size, seed uint64) *following
 }
 
 const (
-	perTimestamp = 8  // orders for each timestamp
-	fewest       = 20 // timestamps after which everything was done
+	perTimestamp = 5   // orders for each timestamp
+	fewest       = 100 // timestamps after which everything was done
 )
 
 // run compares the views at so many different frontiers, while the writers write: behind each
