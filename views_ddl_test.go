@@ -213,6 +213,17 @@ var viewScripts = map[string]string{
 		= g n s: SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE \
 			attrelid = 'v'::regclass
 		= v w: SELECT string_agg(matviewname, ' ' ORDER BY matviewname) FROM pg_matviews
+		ALTER MATERIALIZED VIEW v SET (incremental, fillfactor = 70)
+		ALTER MATERIALIZED VIEW v RESET (fillfactor)
+		0A000: ALTER MATERIALIZED VIEW v RESET (incremental)
+		0A000: ALTER MATERIALIZED VIEW v SET (incremental = false)
+		CREATE MATERIALIZED VIEW plain AS SELECT * FROM v
+		ALTER MATERIALIZED VIEW plain RESET (incremental)
+		0A000: ALTER MATERIALIZED VIEW plain SET (incremental)
+		0A000: CREATE MATERIALIZED VIEW k WITH (incremental) AS SELECT * FROM plain
+		DROP MATERIALIZED VIEW plain
+		42809: INSERT INTO v VALUES (1, 1, 1)
+		42809: TRUNCATE v
 		42703: SELECT image FROM v
 		42703: CREATE INDEX ON v (image)
 		42703: CREATE INDEX ON v (ordinal)

@@ -226,7 +226,7 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 		return a.env.checkRole(act.NewName.Name)
 	case "set options", "reset options":
 		if a.d.Kind == table.KindMaterializedView {
-			return alterViewOptions(a.d, act.Options)
+			return alterViewOptions(a.d, act.Options, act.Kind == "reset options")
 		}
 		return checkStorageOptions(act.Options)
 	case "add constraint":

@@ -80,8 +80,8 @@ func checkViewOptions(opts []ast.Option) (incremental bool, err error) {
 }
 
 // alterViewOptions is checkViewOptions for ALTER. Whether a view is incremental is decided when it
-// is created.
-func alterViewOptions(d *table.Desc, opts []ast.Option) error {
+// is created. reset means that the options go back to their defaults, and have no values.
+func alterViewOptions(d *table.Desc, opts []ast.Option, reset bool) error {
 	incremental := d.Incremental()
 	for _, o := range opts {
 		if o.Name != "incremental" {
@@ -91,7 +91,7 @@ func alterViewOptions(d *table.Desc, opts []ast.Option) error {
 		if err != nil {
 			return err
 		}
-		if is != incremental {
+		if is = is && !reset; is != incremental {
 			return sqlerr.Unsupported(int(o.Pos), "change of whether a view is incremental")
 		}
 	}
