@@ -15,10 +15,13 @@ func runBench(ctx context.Context, c *command, args []string) error {
 	round := fs.Duration("round", 500*time.Millisecond, "length of one side's turn")
 	rounds := fs.Int("rounds", 11, "turns of each side")
 	only := fs.String("only", "", "only measurements whose name contains this")
+	measure := bench.Run
+	if len(args) > 0 && args[0] == "observers" {
+		measure, args = bench.Observers, args[1:]
+	}
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
-	measure := bench.Run
 	switch {
 	case fs.NArg() == 1 && fs.Arg(0) == "observers":
 		measure = bench.Observers

@@ -34,6 +34,7 @@ func TestObserversAreMeasured(t *testing.T) {
 	require.Contains(t, out.String(), "puts +1.00, bytes ")
 	require.Contains(t, out.String(), "reads +0.00, syncs ")
 	require.Contains(t, out.String(), "64 groups")
+	require.Contains(t, out.String(), "100 rows a statement")
 }
 
 // TestTurnsAlternate: the sides take turns, and which begins a pair changes, so that neither is

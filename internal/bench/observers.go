@@ -26,7 +26,7 @@ func Observers(ctx context.Context, o Options, w io.Writer) error {
 	}{
 		{"added to commits", addedToCommits}, {"commit to run", commitToRun},
 		{"changes a second", changesPerSecond}, {"hot group", hotGroup},
-		{"view", incrementalView},
+		{"view", incrementalView}, {"lag", lagUnderLoad},
 	} {
 		if !strings.Contains(m.name, o.Only) {
 			continue
