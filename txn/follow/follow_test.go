@@ -201,18 +201,21 @@ func TestACommitInFlightIsNotMissed(t *testing.T) {
 			require.NoError(t, err)
 			x := newSiteOn(t, e, 0)
 			x.step()
-			many := map[string]string{}
-			for i := range n {
-				many[fmt.Sprintf("%04d", i)] = "x"
-			}
-			drawn, land := x.e.hold()
-			wrote := make(chan error, 1)
-			go func() { wrote <- x.write(txn.OnePhase, many) }()
-			<-drawn
 			other, err := x.s.Begin(ctx, txn.BeginOptions{}) // no snapshot from before is used
 			require.NoError(t, err)
 			require.NoError(t, other.Set([]byte("z"), nil))
 			require.NoError(t, other.Commit(ctx))
+			many, err := x.s.Begin(ctx, txn.BeginOptions{Protocol: txn.OnePhase})
+			require.NoError(t, err)
+			for i := range n { // without a read, which would take a snapshot
+				k := fmt.Appendf(nil, "a/%04d", i)
+				many.Notify(k, observed, nil)
+				require.NoError(t, many.Set(k, []byte("x")))
+			}
+			drawn, land := x.e.hold()
+			wrote := make(chan error, 1)
+			go func() { wrote <- many.Commit(ctx) }()
+			<-drawn
 			tx, err := x.s.Begin(ctx, txn.BeginOptions{})
 			require.NoError(t, err)
 			x.e.onSnapshot(land) // what is read first is read before the commit is there
