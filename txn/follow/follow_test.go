@@ -407,3 +407,20 @@ func TestOtherProcessesCommits(t *testing.T) {
 	require.NoError(t, other.s.Close())
 	require.NoError(t, one.s.Close())
 }
+
+// TestNothingNewerIsTaken changes a row between the timestamp of an advance and its look: the
+// change is for the next one, which finds it through memory alone (follow I3).
+func TestNothingNewerIsTaken(t *testing.T) {
+	x := newSite(t)
+	x.step()
+	tx, err := x.s.Begin(ctx, txn.BeginOptions{})
+	require.NoError(t, err)
+	require.NoError(t, x.write(txn.OnePhase, map[string]string{"1": "a"}))
+	c, err := x.table.Look(ctx, x.s, tx)
+	require.NoError(t, err)
+	require.True(t, c.Empty())
+	require.NoError(t, tx.Commit(ctx))
+	require.NoError(t, c.Clean(ctx, x.s))
+	x.step()
+	require.Zero(t, x.left())
+}
