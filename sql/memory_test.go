@@ -39,7 +39,7 @@ func TestTheLargestStatementPays(t *testing.T) {
 	e := newEngineIn(t, pool)
 	a := newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v text)")
-	mustQuery(t, a, "INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 60000) g")
+	mustQuery(t, a, "INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 90000) g")
 	const sorts = 8
 	var wg sync.WaitGroup
 	codes := make([]string, sorts)
