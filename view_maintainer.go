@@ -38,6 +38,11 @@ const (
 	// viewPauseFirst is the pause after an advance that failed; then it doubles.
 	viewPauseFirst = 5 * time.Millisecond
 	viewPauseMax   = 30 * time.Second
+	// viewPauseEarly bounds the pause after an advance that found a commit under way.
+	viewPauseEarly = 100 * time.Millisecond
+	// viewRest is how many times as long as it took a group rests after it was computed anew, if
+	// notifications of a large transaction that goes on would make it do so again at once.
+	viewRest = 4
 	// viewIdle is how often a group without changes moves what it keeps from being collected.
 	viewIdle = 10 * time.Second
 	// viewHoldMin bounds below how long a group that cannot advance keeps old versions.
@@ -94,21 +99,24 @@ func (w *viewMaintainer) run(ctx context.Context) {
 			session.Close(context.WithoutCancel(ctx))
 		}
 	}()
-	failures := 0 // also advances that were too early for what is pending
-	for w.await(ctx, failures) {
+	failures := 0
+	early := 0 // advances that were too early for what is pending
+	rest := time.Duration(0)
+	for w.await(ctx, failures, early, rest) {
 		var err error
-		idle := false
+		idle, rebuilt := false, time.Duration(0)
 		if session == nil {
 			session, err = w.session(ctx)
 		}
 		if err == nil {
-			idle, err = w.advance(ctx, session)
+			idle, rebuilt, err = w.advance(ctx, session)
 		}
+		rest = 0
 		switch {
-		case err == nil && idle && w.pending():
-			failures++ // a commit is under way
+		case err == nil && (idle || rebuilt > 0) && w.pending():
+			failures, early, rest = 0, early+1, viewRest*rebuilt // a commit is under way
 		case err == nil:
-			failures = 0
+			failures, early = 0, 0
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, sql.ErrViewsChanged):
@@ -128,11 +136,14 @@ func (w *viewMaintainer) session(ctx context.Context) (*sql.Session, error) {
 }
 
 // await waits until there is something to do. It reports false at the end.
-func (w *viewMaintainer) await(ctx context.Context, failures int) bool {
+func (w *viewMaintainer) await(ctx context.Context, failures, early int,
+	rest time.Duration) bool {
 	pause := viewIdle
 	switch {
 	case failures > 0:
 		pause = min(viewPauseFirst<<min(failures-1, 20), viewPauseMax)
+	case early > 0:
+		pause = max(rest, min(viewPauseFirst<<min(early-1, 20), viewPauseEarly))
 	case w.first() || w.pending():
 		return ctx.Err() == nil
 	}
@@ -145,7 +156,7 @@ func (w *viewMaintainer) await(ctx context.Context, failures int) bool {
 		case <-timer.C:
 			return true
 		case <-w.wake:
-			if failures == 0 {
+			if failures == 0 && rest == 0 {
 				return true
 			}
 		}
@@ -159,9 +170,10 @@ func (w *viewMaintainer) first() bool {
 	return w.at == 0
 }
 
-// advance runs one advance. idle reports that nothing had changed.
+// advance runs one advance. idle reports that nothing had changed; rebuilt is how long it took if
+// views were computed anew.
 func (w *viewMaintainer) advance(ctx context.Context, session *sql.Session) (idle bool,
-	err error) {
+	rebuilt time.Duration, err error) {
 	w.mu.Lock()
 	w.running = true
 	w.mu.Unlock()
@@ -173,7 +185,7 @@ func (w *viewMaintainer) advance(ctx context.Context, session *sql.Session) (idl
 	defer w.proceed()
 	if err != nil {
 		w.bound()
-		return false, err
+		return false, 0, err
 	}
 	w.at = res.At
 	w.keep(ctx, res.At)
@@ -183,12 +195,15 @@ func (w *viewMaintainer) advance(ctx context.Context, session *sql.Session) (idl
 		w.stats.Rebuilt += int64(res.Rebuilt)
 		w.stats.Last = time.Since(began)
 	}
+	if res.Rebuilt > 0 {
+		rebuilt = time.Since(began)
+	}
 	for _, err := range res.Broken {
 		w.stats.Failures++ // the view's state has the error
 		w.m.db.opts.logger.Error("an incremental view does not follow its tables any more",
 			"database", w.database, "error", err)
 	}
-	return res.Idle, nil
+	return res.Idle, rebuilt, nil
 }
 
 // failed counts and logs a failure that is no fault of a view's query.
