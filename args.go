@@ -33,8 +33,16 @@ func bindArgs(ts []*types.Type, args []any, f *types.Format) ([]types.Datum, err
 	return out, nil
 }
 
-// toDatum converts one Go value. Strings are read as SQL reads a literal of the type.
+// toDatum converts one Go value. Strings are read as SQL reads a literal of the type. A value of a
+// domain must meet its constraints.
 func toDatum(t *types.Type, v any, f *types.Format) (types.Datum, error) {
+	if t.IsDomain() {
+		d, err := toDatum(t.Base(), v, f)
+		if err == nil {
+			err = t.Admit(d, f)
+		}
+		return d, err
+	}
 	switch x := v.(type) {
 	case nil:
 		return types.Null, nil
@@ -75,6 +83,9 @@ func toDatum(t *types.Type, v any, f *types.Format) (types.Datum, error) {
 
 // reflectDatum converts values of named and composite types.
 func reflectDatum(t *types.Type, v any, f *types.Format) (types.Datum, error) {
+	if s, ok := networkText(t, v); ok {
+		return textDatum(t, s, f)
+	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer {
 		if rv.IsNil() {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/tests/served"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,7 +32,7 @@ func openPast(t *testing.T) *past {
 // connect is a connection by the wire.
 func (p *past) connect() *pgx.Conn {
 	p.t.Helper()
-	url, _ := serve(p.t, p.db)
+	url, _ := served.DB(p.t, p.db)
 	wire, err := pgx.Connect(context.Background(), url)
 	require.NoError(p.t, err)
 	p.t.Cleanup(func() { require.NoError(p.t, wire.Close(context.Background())) })

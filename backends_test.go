@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/tests/served"
 )
 
 // TestEndingWhatWaitsForItsClient: a COPY that waits for its client is cancelled, and the
@@ -15,7 +17,7 @@ import (
 func TestEndingWhatWaitsForItsClient(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY)")
-	url, served := serve(t, db)
+	url, ended := served.DB(t, db)
 	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	pid := conn.PgConn().PID()
@@ -58,5 +60,5 @@ func TestEndingWhatWaitsForItsClient(t *testing.T) {
 	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM t").Scan(&n))
 	require.Zero(t, n)
 	require.NoError(t, db.Shutdown(ctx))
-	require.NoError(t, <-served)
+	require.NoError(t, <-ended)
 }

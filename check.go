@@ -66,6 +66,7 @@ func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 		},
 		Progress: report.Read,
 		Every:    keysPerReport,
+		With:     []catalog.Option{catalog.WithPrograms(sql.Programs())},
 	})
 	if err != nil || found { // views over damaged tables say nothing new
 		return err
@@ -93,7 +94,7 @@ func (db *DB) checkViews(ctx context.Context, report CheckReport) error {
 }
 
 func (db *DB) checkViewsOf(ctx context.Context, database string, report CheckReport) error {
-	s, err := db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: database,
+	s, err := db.sql.NewSession(ctx, sql.SessionOptions{Database: database, Embedded: true,
 		Settings: sql.MaintainerSettings()})
 	if err != nil {
 		return err

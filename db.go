@@ -33,6 +33,7 @@ const retention = 10 * time.Minute
 // DB is an open database directory.
 type DB struct {
 	opts    options
+	dir     string // "" in memory
 	engine  *pebblekv.Engine
 	store   *txn.Store
 	catalog *catalog.Catalog
@@ -41,6 +42,8 @@ type DB struct {
 	gone    chan struct{} // closed with the DB
 	opened  chan struct{} // closed once Open is through
 	damages damageReports
+	// temporary is the store of temporary tables.
+	temporary temporaries
 	// releases give back the handle's part of the process's memory.
 	releases []func()
 
@@ -49,6 +52,7 @@ type DB struct {
 		closed bool
 		idle   []*handle
 		active map[*handle]struct{}
+		secret []byte // see secret; nil: not read yet
 	}
 	views     atomic.Pointer[viewMaintainers]
 	observers struct {
@@ -119,7 +123,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	db.engine = engine
 	err = db.fixMemory()
 	if err == nil {
-		err = db.open(dir, settings)
+		err = db.open(dir, settings, eo)
 	}
 	if err != nil {
 		close(db.gone)
@@ -135,7 +139,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) open(dir string, settings map[string]string) (err error) {
+func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) (err error) {
 	ctx := context.Background()
 	protocol, err := txn.ParseProtocol(cmp.Or(db.opts.protocol, txn.Auto.String()))
 	if err != nil {
@@ -143,7 +147,11 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 	}
 	to := txn.Options{
 		Protocol: protocol, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention,
-		Logger: db.opts.logger, AcceptClock: db.opts.acceptClock,
+		Logger: db.opts.logger, Clock: db.opts.clock, AcceptClock: db.opts.acceptClock,
+		Companion: db.temporary.open,
+	}
+	if err := db.temporary.init(dir, eo, to); err != nil {
+		return err
 	}
 	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
 		var wrong *tso.ClockError
@@ -154,7 +162,8 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 	}
 	db.observers.dropped = make(chan struct{}, 1)
 	db.store.OnNotified(db.notified)
-	if db.catalog, err = catalog.Open(ctx, db.store); err != nil {
+	if db.catalog, err = catalog.Open(ctx, db.store,
+		catalog.WithPrograms(sql.Programs())); err != nil {
 		return errors.Join(err, db.store.Close())
 	}
 	where := "memory"
@@ -164,6 +173,7 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 		}
 	}
 	settings["data_directory"] = where
+	db.dir = dir
 	db.views.Store(newViewMaintainers(db))
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
@@ -222,7 +232,8 @@ func (db *DB) Close() error {
 		h.end()
 	}
 	err = errors.Join(err, db.sql.CloseStatistics(context.Background()),
-		db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+		db.catalog.Close(context.Background()), db.store.Close(), db.temporary.close(),
+		db.engine.Close())
 	db.releaseMemory()
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/tests/served"
 )
 
 var quiet = minidb.Logger(slog.New(slog.DiscardHandler))
@@ -27,23 +29,6 @@ func open(t testing.TB, opts ...minidb.Option) *minidb.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
-}
-
-// serve lets clients connect to the database by the URL. served says how that ended, once it has.
-func serve(t *testing.T, db *minidb.DB) (url string, served <-chan error) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	end := make(chan error, 1)
-	go func() {
-		end <- db.Serve(l)
-		close(end)
-	}()
-	t.Cleanup(func() {
-		require.NoError(t, db.Close())
-		require.NoError(t, <-end) // nil as well if the test has received it
-	})
-	return "postgres://postgres@" + l.Addr().String() + "/postgres?sslmode=disable", end
 }
 
 func exec(t testing.TB, db *minidb.DB, text string, args ...any) minidb.Result {
@@ -291,7 +276,7 @@ func TestErrorsTellWhatTheyAreAbout(t *testing.T) {
 func TestServeBesideTheHandle(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
-	url, served := serve(t, db)
+	url, ended := served.DB(t, db)
 	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	var n int
@@ -300,7 +285,7 @@ func TestServeBesideTheHandle(t *testing.T) {
 	require.NoError(t, conn.QueryRow(ctx, "SELECT count(*) FROM t").Scan(&n))
 	require.Equal(t, 2, n)
 	require.NoError(t, db.Shutdown(ctx))
-	require.NoError(t, <-served)
+	require.NoError(t, <-ended)
 	require.Error(t, conn.Ping(ctx))
 	exec(t, db, "INSERT INTO t VALUES (3)")
 }
@@ -365,6 +350,20 @@ func TestGoValues(t *testing.T) {
 		{typ: "uuid", in: "55000000-0000-0000-0000-00000000000e", out: new(string),
 			want:  "55000000-0000-0000-0000-00000000000e",
 			asAny: "55000000-0000-0000-0000-00000000000e"},
+		{typ: "inet", in: netip.MustParsePrefix("10.1.2.3/8"), out: new(netip.Prefix),
+			want: netip.MustParsePrefix("10.1.2.3/8"), asAny: "10.1.2.3/8"},
+		{typ: "inet", in: netip.MustParsePrefix("10.1.2.3/32"), out: new(netip.Addr),
+			want: netip.MustParseAddr("10.1.2.3"), asAny: "10.1.2.3"},
+		{typ: "cidr", in: &net.IPNet{IP: net.IP{10, 1, 0, 0}, Mask: net.CIDRMask(16, 32)},
+			out: new(*net.IPNet), want: &net.IPNet{IP: net.IP{10, 1, 0, 0},
+				Mask: net.CIDRMask(16, 32)}, asAny: "10.1.0.0/16"},
+		{typ: "inet", in: net.ParseIP("::1"), out: new(net.IP), want: net.ParseIP("::1"),
+			asAny: "::1"},
+		{typ: "macaddr", in: net.HardwareAddr{8, 0, 0x2b, 1, 2, 3}, out: new([6]byte),
+			want: [6]byte{8, 0, 0x2b, 1, 2, 3}, asAny: "08:00:2b:01:02:03"},
+		{typ: "varbit", in: "101", out: new(string), want: "101", asAny: "101"},
+		{typ: "inet[]", in: []netip.Addr{netip.MustParseAddr("::1")}, out: new([]netip.Addr),
+			want: []netip.Addr{netip.MustParseAddr("::1")}, asAny: []any{"::1"}},
 		{typ: "jsonb", in: point{1, 2}, out: new(point), want: point{1, 2},
 			asAny: `{"X": 1, "Y": 2}`},
 		{typ: "jsonb", in: json.RawMessage(`[1]`), out: new([]int), want: []int{1}, asAny: `[1]`},
@@ -394,6 +393,7 @@ func TestGoValues(t *testing.T) {
 		text string
 		dest any
 	}{
+		{"SELECT inet '10.0.0.1/8'", new(net.IP)}, {"SELECT NULL::inet", new(netip.Prefix)},
 		{"SELECT NULL::int", &n}, {"SELECT 300", new(int8)}, {"SELECT -1",
 			new(uint)}, {"SELECT 'x'", &n}, {"SELECT 1, 2", &n},
 		{"SELECT true", &n}, {"SELECT 1", new(bool)}, {"SELECT 1", n}, {"SELECT '1 mon'::interval",

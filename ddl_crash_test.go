@@ -58,6 +58,9 @@ var schemaChanges = []string{
 	"DROP VIEW v",
 	"ALTER TABLE t ALTER d TYPE bigint USING d + 1",
 	"VACUUM t",
+	"SELECT lo_from_bytea(77, convert_to(repeat('large ', 1500), 'UTF8'))",
+	"SELECT lo_put(77, 4000, convert_to(repeat('new', 1000), 'UTF8'))",
+	"SELECT lo_unlink(77)",
 	"DROP TABLE u",
 	"DROP TABLE t",
 	"VACUUM FULL",
@@ -196,7 +199,9 @@ func fingerprint(t *testing.T, db *minidb.DB) string {
 	}
 	ask("SELECT table_name, column_name, data_type FROM information_schema.columns WHERE " +
 		"table_schema = 'public' ORDER BY 1, 2")
+	ask("SELECT enumlabel FROM pg_enum ORDER BY enumsortorder")
 	ask("SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+	ask("SELECT oid, length(lo_get(oid)), md5(lo_get(oid)) FROM pg_largeobject_metadata")
 	for _, table := range []string{"t", "u", "v", "m"} {
 		if ask("SELECT relkind, relispopulated FROM pg_class WHERE relispopulated AND relname = '"+
 			table+"'") > 0 {

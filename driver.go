@@ -353,7 +353,7 @@ func (r *sqlRows) Next(dest []driver.Value) error {
 }
 
 func (r *sqlRows) ColumnTypeDatabaseTypeName(i int) string {
-	return upperName(r.r.c.cols[i].Type)
+	return upperName(r.r.c.cols[i].Type.Base())
 }
 
 func upperName(t *types.Type) string {
@@ -383,7 +383,7 @@ func (r *sqlRows) ColumnTypeScanType(i int) reflect.Type {
 }
 
 func (r *sqlRows) ColumnTypeLength(i int) (int64, bool) {
-	switch t := r.r.c.cols[i].Type; t.OID {
+	switch t := r.r.c.cols[i].Type.Base(); t.OID {
 	case types.OIDVarchar, types.OIDBPChar:
 		if t.Mod >= 4 {
 			return int64(t.Mod - 4), true
@@ -393,7 +393,7 @@ func (r *sqlRows) ColumnTypeLength(i int) (int64, bool) {
 }
 
 func (r *sqlRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	t := r.r.c.cols[i].Type
+	t := r.r.c.cols[i].Type.Base()
 	if t.OID != types.OIDNumeric || t.Mod == types.NoMod {
 		return 0, 0, false
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
+// Clock is an Option that replaces the machine's clock.
+func Clock(c func() int64) Option { return func(o *options) { o.clock = c } }
+
 // TickStatistics does what the background does at each tick.
 func (db *DB) TickStatistics(ctx context.Context) error { return db.sql.Statistics().Tick(ctx) }
 
@@ -34,3 +37,6 @@ func (db *DB) Versions(t testing.TB, span kv.Span) (n int) {
 
 // AwaitDamageReports waits until the log says what each damaged file holds.
 func AwaitDamageReports(db *DB) { db.damages.wait() }
+
+// Syncs is how often the log was synced.
+func (db *DB) Syncs() uint64 { return db.engine.Syncs() }

@@ -70,7 +70,7 @@ func (h *handle) refresh(ctx context.Context) error {
 
 func (db *DB) newHandle(ctx context.Context) (*handle, error) {
 	s, err := db.sql.NewSession(ctx,
-		sql.SessionOptions{User: "postgres", Database: db.opts.database,
+		sql.SessionOptions{User: db.opts.role, Database: db.opts.database, Embedded: true,
 			Settings: map[string]string{"application_name": "embedded"}})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ type options struct {
 	memoryLimit         int64
 	logger              *slog.Logger
 	database            string
+	role                string
 	maxConnections      int
 	reservedConnections int
 	gcInterval          time.Duration
@@ -26,6 +27,7 @@ type options struct {
 	isolation           string
 	onFatal             func(error)
 	acceptClock         bool
+	clock               func() int64 // of a test; nil: the machine's
 	engine              func(*pebblekv.Options)
 }
 
@@ -52,6 +54,11 @@ func Logger(l *slog.Logger) Option { return func(o *options) { o.logger = l } }
 
 // Database is the database that the handle's own statements use; the default is postgres.
 func Database(name string) Option { return func(o *options) { o.database = name } }
+
+// Role is the role whose rights the handle's own statements have, as SET SESSION AUTHORIZATION
+// gives them; the default is the bootstrap superuser. It must exist. Observers and incremental
+// views are not bound by it.
+func Role(name string) Option { return func(o *options) { o.role = name } }
 
 // MaxConnections bounds the clients of Serve; the default is 100.
 func MaxConnections(n int) Option { return func(o *options) { o.maxConnections = n } }

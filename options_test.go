@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/tests/served"
 )
 
 func TestTheHandleUsesTheDatabaseThatIsNamed(t *testing.T) {
@@ -28,7 +29,7 @@ func TestTheHandleUsesTheDatabaseThatIsNamed(t *testing.T) {
 func TestMaxConnectionsBoundsClients(t *testing.T) {
 	ctx := context.Background()
 	db := open(t, minidb.MaxConnections(1))
-	url, _ := serve(t, db)
+	url, _ := served.DB(t, db)
 	first, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	_, err = pgx.Connect(ctx, url)

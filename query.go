@@ -170,8 +170,8 @@ type ColumnType struct {
 func (r *Rows) ColumnTypes() []ColumnType {
 	out := make([]ColumnType, len(r.c.cols))
 	for i, c := range r.c.cols {
-		out[i] = ColumnType{Name: c.Name, Type: c.Type.String(), OID: uint32(c.Type.OID),
-			Modifier: c.Type.Mod}
+		t := c.Type.Base() // of a domain it is what the domain is over, as on the wire
+		out[i] = ColumnType{Name: c.Name, Type: t.String(), OID: uint32(t.OID), Modifier: t.Mod}
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -126,7 +127,8 @@ func salvageInto(
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	err = catalog.Salvage(ctx, from, to, catalog.SalvageOptions{
-		Lost: func(p catalog.Problem) { report.Lost(p.String()) }, Progress: report.Progress})
+		Lost: func(p catalog.Problem) { report.Lost(p.String()) }, Progress: report.Progress,
+		Programs: sql.Programs()})
 	if err != nil || unlisted == nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func scanDatum(t *types.Type, d types.Datum, dest any, f *types.Format) error {
 	case stdsql.Scanner:
 		return p.Scan(driverValue(t, d, f))
 	}
+	if done, err := scanNetwork(t, d, dest); done {
+		return err
+	}
 	rv := reflect.ValueOf(dest)
 	if rv.Kind() != reflect.Pointer || rv.IsNil() {
 		return fmt.Errorf("destination %T is not a pointer", dest)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/tests/served"
 )
 
 // TestAClientTakesChanges: a client in any language reads changes as JSON and writes what follows
@@ -21,7 +22,7 @@ func TestAClientTakesChanges(t *testing.T) {
 	db := openObserved(t, countTables...)
 	exec(t, db, "SELECT minidb_create_observer('lengths', 'docs', 1, '{body}', true)")
 	exec(t, db, "INSERT INTO docs SELECT i, repeat('x', i % 4) FROM generate_series(1, 30) i")
-	url, _ := serve(t, db)
+	url, _ := served.DB(t, db)
 
 	dying, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
@@ -97,7 +98,7 @@ func TestATakeWaits(t *testing.T) {
 	ctx := context.Background()
 	db := openObserved(t, countTables...)
 	exec(t, db, "SELECT minidb_create_observer('o', 'docs', 1, NULL, false)")
-	url, _ := serve(t, db)
+	url, _ := served.DB(t, db)
 	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(ctx)) }()

@@ -131,7 +131,7 @@ func (w *viewMaintainer) run(ctx context.Context) {
 
 // session opens that of the advances.
 func (w *viewMaintainer) session(ctx context.Context) (*sql.Session, error) {
-	return w.m.db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: w.database,
+	return w.m.db.sql.NewSession(ctx, sql.SessionOptions{Database: w.database, Embedded: true,
 		Settings: sql.MaintainerSettings(), Background: true})
 }
 

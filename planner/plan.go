@@ -42,8 +42,8 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 }
 
 // ResolveType finds a type by its written name, or reports 42704.
-func ResolveType(name ast.TypeName) (*types.Type, error) {
-	return bind.ResolveType(name)
+func ResolveType(ctx context.Context, env *Env, name ast.TypeName) (*types.Type, error) {
+	return bind.ResolveType(ctx, env, name)
 }
 
 // BindRowExpr binds an expression over one row of d: its columns are ordinals of d.Columns. Without
@@ -52,6 +52,10 @@ func BindRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr,
 	want *types.Type) (expr.Expr, error) {
 	return bind.RowExpr(ctx, env, d, e, want)
 }
+
+// Fold evaluates the constants of an expression as PostgreSQL does before it computes it for rows:
+// an error of theirs is returned, whether there are rows or not.
+func Fold(e expr.Expr) (expr.Expr, error) { return rule.Fold(e) }
 
 // BindScalar binds an argument of EXECUTE: an expression without columns.
 func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
@@ -65,8 +69,8 @@ func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type,
 	return bind.Moment(ctx, env, e, want, params)
 }
 
-// Input reads a quoted literal as a value of type t. constant is false if the value holds only for
-// this moment, or can be found only when the statement runs.
+// Input reads a quoted literal as a value of type t, for the statement that is about to run.
+// constant is false if the value holds only for this moment, or can be found only by the statement.
 func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	return bind.Input(env, text, t)
 }

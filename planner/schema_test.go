@@ -60,6 +60,20 @@ func (s *schema) Relation(_ context.Context, name ast.Name) (*table.Desc, error)
 	return s.relations[name.Name], nil
 }
 
+// Type finds built-in types.
+func (s *schema) Type(_ context.Context, name ast.Name) (*types.Type, error) {
+	if name.Schema != "" && name.Schema != "pg_catalog" {
+		return nil, nil
+	}
+	t, _ := types.ByName(name.Name)
+	return t, nil
+}
+
+func (*schema) TypeByOID(_ context.Context, oid types.OID) (*types.Type, error) {
+	t, _ := types.ByOID(oid)
+	return t, nil
+}
+
 func (s *schema) RelationByID(_ context.Context, id table.ID) (*table.Desc, error) {
 	for _, d := range s.relations {
 		if d.ID == id {
@@ -99,7 +113,7 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	var pk []string
 	var checks []func() // and generated columns: expressions over all columns
 	for i, c := range st.Columns {
-		typ, err := planner.ResolveType(c.Type)
+		typ, err := planner.ResolveType(t.Context(), s.env(), c.Type)
 		require.NoError(t, err)
 		col := table.Column{ID: table.ColumnID(i + 1), Name: c.Name.Name, Type: typ}
 		for _, con := range c.Constraints {
@@ -190,18 +204,20 @@ func (s *schema) addIndex(d *table.Desc, ix table.Index) {
 
 func (s *schema) index(t testing.TB, st *ast.CreateIndex) {
 	d := s.relations[st.Table.Name]
-	ix := table.Index{Name: st.Name, Unique: st.Unique}
+	ix := table.Index{Name: st.Name, Unique: st.Unique, Method: st.Method}
 	if st.Where != nil {
 		ix.WhereText = s.text(t, d, st.Where, nil)
 	}
 	for _, el := range st.Elems {
-		kc := table.IndexColumn{Desc: el.Desc, NullsFirst: el.Desc}
+		kc := table.IndexColumn{Desc: el.Desc, NullsFirst: el.Desc, OpClass: el.OpClass}
 		if ref, ok := el.Expr.(*ast.ColumnRef); ok {
 			kc.ColumnID = d.Columns[d.Column(ref.Name)].ID
 		} else {
-			x, err := planner.BindRowExpr(context.Background(), s.env(), d, el.Expr, nil)
+			x, name, err := bind.IndexExpr(context.Background(), s.env(), d, el.Expr)
 			require.NoError(t, err)
-			kc.ExprText = s.text(t, d, el.Expr, x.Type())
+			e := table.Expression{ID: table.ColumnID(1000 + len(d.Exprs)), Name: name,
+				Text: s.text(t, d, el.Expr, x.Type()), Type: x.Type()}
+			kc.ColumnID, d.Exprs = e.ID, append(d.Exprs, e)
 		}
 		if el.NullsFirst != nil {
 			kc.NullsFirst = *el.NullsFirst

@@ -3,6 +3,8 @@ package sql
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/internal/sqlname"
@@ -11,6 +13,8 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -22,17 +26,61 @@ type accessor struct {
 	ctx context.Context
 }
 
-func (f *accessor) User() string        { return f.s.user }
-func (f *accessor) SessionUser() string { return f.s.user }
-func (f *accessor) Database() string    { return f.s.database }
-func (f *accessor) BackendPID() int32   { return f.s.pid }
+func (f *accessor) Database() string  { return f.s.database }
+func (f *accessor) BackendPID() int32 { return f.s.pid }
 
-func (f *accessor) SearchPath() []string { return f.s.searchPath(f.ctx) }
+func (f *accessor) User() string {
+	current, _ := f.s.roleNames(f.ctx)
+	return current
+}
+
+func (f *accessor) SessionUser() string {
+	_, session := f.s.roleNames(f.ctx)
+	return session
+}
+
+// SearchPath lists the schemas that the search path names and that exist.
+func (f *accessor) SearchPath() []string {
+	// The next use of the catalog returns an error of reading it.
+	path, _ := f.s.namedPath(f.ctx)
+	return slices.DeleteFunc(path, func(n string) bool { return n == catalog.TemporaryAlias })
+}
+
+// TemporarySchema implements expr.Temporaries.
+func (f *accessor) TemporarySchema() (types.OID, string, error) {
+	if f.s.temporary == nil {
+		return 0, "", nil
+	}
+	if err := f.s.ensure(f.ctx); err != nil {
+		return 0, "", err
+	}
+	made, err := f.s.tx.view.HasTemporary(f.ctx)
+	if err != nil || !made {
+		return 0, "", err
+	}
+	sc := f.s.temporary.schema.Schema
+	return types.OID(sc.ID), sc.Name, nil
+}
+
+// ClientAddress is one end of the connection (expr.Connection).
+func (f *accessor) ClientAddress() string { return f.s.address }
+
+// ServerAddress is the other end (expr.Connection).
+func (f *accessor) ServerAddress() string { return f.s.server }
+
+// CurrentQuery is part of expr.ClientText.
+func (f *accessor) CurrentQuery() (string, error) { return f.s.currentActivity().Query, nil }
 
 func (f *accessor) Setting(name string) (string, bool) { return f.s.setting(name) }
 
 func (f *accessor) SetSetting(name, value string, local bool) error {
 	if done, err := f.s.setTransactionSetting(name, value); done {
+		return err
+	}
+	if done, err := f.s.setIdentity(f.ctx, name, &value, local); done {
+		return err
+	}
+	if err := f.s.maySet(f.ctx, name); err != nil {
 		return err
 	}
 	return f.s.settings.Set(name, value, local)
@@ -97,13 +145,15 @@ func (f *accessor) NextVal(oid types.OID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := f.s.writable("nextval()"); err != nil {
-		return 0, err
+	if !d.Temporary() {
+		if err := f.s.writable("nextval()"); err != nil {
+			return 0, err
+		}
 	}
 	if d, err = f.lockSequence(d); err != nil {
 		return 0, err
 	}
-	v, err := f.s.engine.catalog.NextVal(f.ctx, d)
+	v, err := f.s.drawValue(f.ctx, d)
 	if err != nil {
 		return 0, err
 	}
@@ -114,6 +164,9 @@ func (f *accessor) NextVal(oid types.OID) (int64, error) {
 func (f *accessor) CurrVal(oid types.OID) (int64, error) {
 	d, err := f.sequence(oid)
 	if err != nil {
+		return 0, err
+	}
+	if err := f.s.mayAnyOn(f.ctx, d, acl.Usage|acl.Select); err != nil {
 		return 0, err
 	}
 	v, ok := f.s.currval[oid]
@@ -131,7 +184,11 @@ func (f *accessor) LastVal() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		ok = d != nil
+		if ok = d != nil; ok {
+			if err := f.s.mayAnyOn(f.ctx, d, acl.Usage|acl.Select); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
@@ -145,8 +202,13 @@ func (f *accessor) SetVal(oid types.OID, value int64, called bool) error {
 	if err != nil {
 		return err
 	}
-	if err := f.s.writable("setval()"); err != nil {
+	if err := f.s.mayAnyOn(f.ctx, d, acl.Update); err != nil {
 		return err
+	}
+	if !d.Temporary() {
+		if err := f.s.writable("setval()"); err != nil {
+			return err
+		}
 	}
 	if d, err = f.lockSequence(d); err != nil {
 		return err
@@ -159,6 +221,7 @@ func (f *accessor) SetVal(oid types.OID, value int64, called bool) error {
 	if err := f.s.engine.catalog.SetVal(f.ctx, d, value, called); err != nil {
 		return err
 	}
+	delete(f.s.drawn, d.ID)
 	if called {
 		f.s.currval[oid] = value
 	}
@@ -174,7 +237,7 @@ func (f *accessor) ResolveClass(text string) (types.OID, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
 	}
-	d, err := resolver{f.s}.Relation(f.ctx, name)
+	d, err := resolver{f.s}.named(f.ctx, name)
 	if err != nil {
 		return 0, err
 	}
@@ -196,6 +259,11 @@ func (f *accessor) ResolveClass(text string) (types.OID, error) {
 			return types.OID(ix.OID), nil
 		}
 	}
+	if t, err := (resolver{f.s}).Type(f.ctx, name); err != nil {
+		return 0, err
+	} else if t != nil && t.IsComposite() {
+		return t.Def.Class, nil
+	}
 	return 0, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
 }
 
@@ -216,6 +284,10 @@ func splitName(text string) (ast.Name, error) {
 		return ast.Name{Schema: parts[0], Name: parts[1]}, nil
 	case 3:
 		return ast.Name{Database: parts[0], Schema: parts[1], Name: parts[2]}, nil
+	case 0:
+	default:
+		return ast.Name{}, sqlerr.New(sqlerr.SyntaxError,
+			"improper relation name (too many dotted names): %s", strings.Join(parts, "."))
 	}
 	return ast.Name{}, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
 }
@@ -224,6 +296,9 @@ func splitName(text string) (ast.Name, error) {
 func (f *accessor) Describe(kind string, oid types.OID, extra string) (string, bool) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return "", false
+	}
+	if kind == "updatable" {
+		return f.updatable(oid, extra)
 	}
 	return pgcatalog.Describe(f.ctx, catalogEnv{f.s}, kind, oid, extra)
 }
@@ -239,7 +314,7 @@ func (f *accessor) RegOID(typ types.OID, name string) (types.OID, error) {
 	case types.OIDRegClass:
 		return f.ResolveClass(name)
 	case types.OIDRegType:
-		return typeOID(name)
+		return f.typeOID(name)
 	}
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
@@ -247,16 +322,25 @@ func (f *accessor) RegOID(typ types.OID, name string) (types.OID, error) {
 	return pgcatalog.RegOID(f.ctx, catalogEnv{f.s}, typ, name)
 }
 
-// typeOID reads a type as it is written in SQL.
-func typeOID(text string) (types.OID, error) {
+// typeOID reads a type as it is written in SQL. Its errors have no position, which would be one in
+// the text and not in the statement.
+func (f *accessor) typeOID(text string) (types.OID, error) {
 	name, err := parse.ParseTypeName(text)
-	if err != nil {
-		return 0, err
-	}
-	t, err := planner.ResolveType(name)
 	var e *sqlerr.Error
 	if errors.As(err, &e) {
-		err = e.At(0) // the position is one in the value, not in the statement
+		return 0, sqlerr.New(e.Code, "%s", e.Message).WithContext("invalid type name \"%s\"", text)
+	}
+	if err := f.s.ensure(f.ctx); err != nil {
+		return 0, err
+	}
+	if name.Schema != "" {
+		if err := f.s.mayUseSchema(f.ctx, name.Schema); err != nil {
+			return 0, err
+		}
+	}
+	t, err := planner.ResolveType(f.ctx, f.s.plannerEnv(f.ctx), name)
+	if errors.As(err, &e) {
+		return 0, sqlerr.New(e.Code, "%s", e.Message)
 	}
 	if err != nil {
 		return 0, err

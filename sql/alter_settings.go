@@ -2,15 +2,24 @@ package sql
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/ddl"
 	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 )
 
 // ReloadConf is pg_reload_conf (expr.Backends).
-func (f *accessor) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
+func (f *accessor) ReloadConf() error {
+	if err := f.mayCall("pg_reload_conf"); err != nil {
+		return err
+	}
+	return f.s.engine.reloadSystem(f.ctx)
+}
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.
 func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {
@@ -25,6 +34,15 @@ func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (stri
 		}
 	}
 	if st.System {
+		if a, err := s.authority(ctx); err != nil {
+			return "", err
+		} else if !a.Superuser() {
+			if st.Set == nil {
+				return "", sqlerr.New(sqlerr.InsufficientPrivilege,
+					"permission denied to perform ALTER SYSTEM RESET ALL")
+			}
+			return "", deniedSetting(st.Set.Name)
+		}
 		return command, s.alterSystem(ctx, st)
 	}
 	db, ok, err := s.tx.view.Database(ctx, st.Database)
@@ -35,14 +53,103 @@ func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (stri
 		return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
 			st.Database)
 	}
+	a, err := s.authority(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !a.Has(db.OwnedBy()) {
+		return "", sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of database %s",
+			db.Name)
+	}
+	if r := a.Roles.ByID(a.Current); st.Rename != "" && (r == nil || !r.Superuser && !r.CreateDB) {
+		return "", sqlerr.New(sqlerr.InsufficientPrivilege,
+			"permission denied to rename database")
+	}
 	if st.Rename != "" {
 		return command, s.renameDatabase(ctx, db, st.Rename)
 	}
-	if db.Settings, err = s.altered(db.Settings, st); err != nil {
+	if db.Settings, err = s.altered(ctx, db.Settings, st); err != nil {
 		return "", err
 	}
 	s.tx.altersDatabase = true
 	return command, s.tx.view.UpdateDatabase(ctx, db)
+}
+
+// alterRoleSettings is ALTER ROLE … SET and RESET.
+func (s utility) alterRoleSettings(ctx context.Context, st *ast.AlterRoleSettings) (string,
+	error) {
+	const command = "ALTER ROLE"
+	if err := s.writable(command); err != nil {
+		return "", err
+	}
+	a, err := s.authority(ctx)
+	if err != nil {
+		return "", err
+	}
+	var database table.ID
+	if st.Database != "" {
+		db, ok, err := s.tx.view.Database(ctx, st.Database)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
+				st.Database)
+		}
+		if database = db.ID; st.Role == nil && !a.Has(db.OwnedBy()) {
+			return "", sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of database %s",
+				db.Name)
+		}
+	}
+	set := &ast.AlterSettings{Pos: st.Pos, Set: st.Set, Current: st.Current}
+	s.tx.altersDatabase = true
+	if st.Role == nil {
+		return command, s.alterAllRoles(ctx, a, database, set)
+	}
+	r, err := ddl.SettableRole(a, *st.Role)
+	if err != nil {
+		return "", err
+	}
+	entries, err := s.altered(ctx, r.SettingsIn(uint32(database)), set)
+	if err != nil {
+		return "", err
+	}
+	return command, s.tx.view.UpdateRole(ctx, r.WithSettings(uint32(database), entries))
+}
+
+// alterAllRoles changes the settings of all roles, in one database or with 0 in all. Those in one
+// are what ALTER DATABASE sets.
+func (s utility) alterAllRoles(ctx context.Context, a *acl.Authority, database table.ID,
+	set *ast.AlterSettings) error {
+	if database != 0 {
+		all, err := s.tx.view.Databases(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(d catalog.Database) bool { return d.ID == database })
+		if all[i].Settings, err = s.altered(ctx, all[i].Settings, set); err != nil {
+			return err
+		}
+		return s.tx.view.UpdateDatabase(ctx, all[i])
+	}
+	if !a.Superuser() {
+		return sqlerr.New(sqlerr.InsufficientPrivilege,
+			"must be superuser to alter settings globally")
+	}
+	all, err := s.tx.view.AllRoles(ctx)
+	if err != nil {
+		return err
+	}
+	now := catalog.AllRolesSettings{}
+	if i := slices.IndexFunc(all, func(x catalog.AllRolesSettings) bool {
+		return x.Database == 0
+	}); i >= 0 {
+		now = all[i]
+	}
+	if now.Entries, err = s.altered(ctx, now.Entries, set); err != nil {
+		return err
+	}
+	return s.tx.view.SetAllRoles(ctx, now)
 }
 
 // renameDatabase is ALTER DATABASE … RENAME TO. The database must have no sessions.
@@ -79,7 +186,7 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 	}
 	entries, err := s.tx.view.SystemSettings(ctx)
 	if err == nil {
-		entries, err = s.altered(entries, st)
+		entries, err = s.altered(ctx, entries, st)
 	}
 	if err != nil {
 		return err
@@ -88,7 +195,8 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 }
 
 // altered returns the stored entries as the statement changes them.
-func (s utility) altered(entries []string, st *ast.AlterSettings) ([]string, error) {
+func (s utility) altered(ctx context.Context, entries []string,
+	st *ast.AlterSettings) ([]string, error) {
 	set := st.Set
 	if set == nil {
 		return nil, nil
@@ -96,6 +204,9 @@ func (s utility) altered(entries []string, st *ast.AlterSettings) ([]string, err
 	name := set.Name
 	if d := settings.Lookup(name); d != nil {
 		name = d.Name
+	}
+	if err := s.maySet(ctx, name); err != nil {
+		return nil, err
 	}
 	if set.Default {
 		return settings.DropEntry(entries, name), s.settings.CheckReset(name)

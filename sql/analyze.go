@@ -32,6 +32,9 @@ func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 
 // analyzeTarget analyses a table under its lock, which a block keeps.
 func (s maintenance) analyzeTarget(ctx context.Context, t target, o upkeep, alone bool) error {
+	if t.desc.Temporary() {
+		return s.analyzeInside(ctx, t, o.verbose)
+	}
 	if s.tx.state != inBlock && alone {
 		return s.underUpkeep(ctx, "analyze", t, o,
 			func() error { return s.analyzeAlone(ctx, t, o.verbose) })
@@ -76,8 +79,10 @@ func (s maintenance) analyzeInside(ctx context.Context, t target, verbose bool) 
 	if err != nil {
 		return err
 	}
-	if err := stats.Write(s.tx.tx, t.desc.ID, res.Table); err != nil {
-		return err
+	if !t.desc.Temporary() { // else the session remembers them
+		if err := stats.Write(s.tx.tx, t.desc.ID, res.Table); err != nil {
+			return err
+		}
 	}
 	s.tx.analyzed = append(s.tx.analyzed,
 		analyzed{id: t.desc.ID, table: res.Table, rows: res.Rows, by: statistics.ByAnalyze})

@@ -8,7 +8,7 @@ func (e *Engine) cancelPID(pid int32) bool {
 	s := e.mu.sessions[pid]
 	e.mu.Unlock()
 	if s != nil {
-		s.running.cancelWith(errCanceledByUser)
+		s.running.cancelByUser()
 	}
 	return s != nil
 }
@@ -50,6 +50,9 @@ func (e *Engine) terminate(f *accessor, pid int32, wait time.Duration) (found, g
 // CancelBackend is pg_cancel_backend (expr.Backends).
 func (f *accessor) CancelBackend(pid int32) (bool, error) {
 	f.s.sideEffects = true
+	if err := f.maySignal(pid, "cancel"); err != nil {
+		return false, err
+	}
 	if !f.s.engine.cancelPID(pid) {
 		f.notBackend(pid)
 		return false, nil
@@ -60,6 +63,9 @@ func (f *accessor) CancelBackend(pid int32) (bool, error) {
 // TerminateBackend is pg_terminate_backend.
 func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
 	f.s.sideEffects = true
+	if err := f.maySignal(pid, "terminate"); err != nil {
+		return false, err
+	}
 	found, gone := f.s.engine.terminate(f, pid, wait)
 	switch {
 	case !found:

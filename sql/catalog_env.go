@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
@@ -21,8 +22,17 @@ type catalogEnv struct{ s *planRunner }
 
 func (c catalogEnv) View() *catalog.View                     { return c.s.tx.view }
 func (c catalogEnv) Database() (table.ID, string)            { return c.s.databaseID, c.s.database }
-func (c catalogEnv) User() string                            { return c.s.user }
 func (c catalogEnv) SearchPath(ctx context.Context) []string { return c.s.searchPath(ctx) }
+
+// Authority is part of pgcatalog.Env.
+func (c catalogEnv) Authority(ctx context.Context) (*acl.Authority, error) {
+	return c.s.authority(ctx)
+}
+
+// Present is part of pgcatalog.Env.
+func (c catalogEnv) Present(ctx context.Context, d *table.Desc) (*table.Desc, error) {
+	return c.s.presentTable(ctx, d)
+}
 
 // Planner is part of pgcatalog.Env.
 func (c catalogEnv) Planner(ctx context.Context) *planner.Env { return c.s.plannerEnv(ctx) }
@@ -32,6 +42,11 @@ func (c catalogEnv) SequencePosition(ctx context.Context, d *table.Desc) (int64,
 }
 
 func (c catalogEnv) Format() *types.Format { return c.s.Format() }
+
+// TypeOID is part of pgcatalog.Env.
+func (c catalogEnv) TypeOID(ctx context.Context, text string) (types.OID, error) {
+	return (&accessor{c.s, ctx}).typeOID(text)
+}
 
 func (c catalogEnv) TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error) {
 	return stats.Read(ctx, c.s.tx.tx, d.ID)
@@ -93,7 +108,8 @@ func (c catalogEnv) Cursors() []pgcatalog.Cursor {
 	for name, p := range c.s.portals {
 		if name != "" {
 			out = append(out, pgcatalog.Cursor{Name: name,
-				Text: cmp.Or(p.Statement.source, p.Statement.Text), Hold: p.hold})
+				Text: cmp.Or(p.Statement.source, p.Statement.Text), Hold: p.hold,
+				Scroll: p.scroll || p.remembers})
 		}
 	}
 	slices.SortFunc(out, func(a, b pgcatalog.Cursor) int { return strings.Compare(a.Name, b.Name) })

@@ -19,8 +19,10 @@ import (
 type client struct {
 	engine      *Engine
 	pid, secret int32
-	user        string
+	user        string // the name of the role that connected
+	identity    identity
 	address     string // "": unknown
+	server      string // SessionOptions.Server
 	database    string
 	databaseID  table.ID
 	background  bool // SessionOptions.Background
@@ -46,9 +48,9 @@ type client struct {
 func (s *client) initActivity() {
 	s.activity.Lock()
 	defer s.activity.Unlock()
-	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database,
-		DatabaseID: uint32(s.databaseID),
-		Client:     s.address, Started: s.started}
+	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user,
+		Role: s.identity.login, Database: s.database, DatabaseID: uint32(s.databaseID),
+		Client: s.address, Started: s.started}
 }
 
 // currentActivity returns a copy of the session's row of pg_stat_activity.
@@ -81,12 +83,20 @@ func (s *client) notice(severity, code, format string, args ...any) {
 
 // sendNotice is notice with the finished text, and a detail that may be empty.
 func (s *client) sendNotice(severity, code, message, detail string) {
-	level := levels[strings.ToLower(severity)]
-	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
+	s.send(&Notice{Severity: severity, Code: code, Message: message, Detail: detail})
+}
+
+// send sends a message to the client, if it wants messages of its kind.
+func (s *client) send(n *Notice) {
+	level := levels[strings.ToLower(n.Severity)]
+	if n.Severity == "DEBUG" {
+		level = levels["debug1"]
+	}
+	if n.Severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
 		return
 	}
 	if s.out != nil {
-		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message, Detail: detail})
+		s.out.Notice(n)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -25,7 +26,7 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 		return nil
 	}
 	out := toSQL(ctx, err)
-	c := pgcatalog.Conflict{At: time.Now(), PID: s.pid, Statement: s.text}
+	c := pgcatalog.Conflict{At: time.Now(), PID: s.pid, Statement: s.text, Role: s.identity.login}
 	var (
 		deadlock *rowlock.DeadlockError
 		late     *rowlock.TimeoutError
@@ -38,10 +39,10 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &deadlock):
-		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(ctx,
-			deadlock.Cycle...)
+		c.Kind, c.Key = "deadlock", deadlock.Cycle[0].Key
+		c.Detail, c.Sent = s.waitDetails(ctx, deadlock.Cycle...)
 		if errors.As(out, &se) {
-			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last " +
+			out = se.WithDetail("%s", c.Sent).WithHint("See minidb_conflicts for the last " +
 				"deadlocks.")
 		}
 	case errors.As(err, &conflict) && conflict.Deleted:
@@ -55,9 +56,10 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &read):
 		c.Kind, c.Key = "read", read.Key
 	case errors.As(err, &pair):
-		c.Kind, c.Key, c.Detail = "read", pair.Key, pair.Reason
+		c.Kind, c.Key, c.Detail, c.Sent = "read", pair.Key, pair.Reason, pair.Reason
 	case errors.As(err, &late):
-		c.Kind, c.Key, c.Detail = "lock timeout", late.Wait.Key, s.engine.waitDetail(ctx, late.Wait)
+		c.Kind, c.Key = "lock timeout", late.Wait.Key
+		c.Detail, c.Sent = s.waitDetails(ctx, late.Wait)
 	default:
 		return out
 	}
@@ -68,15 +70,43 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 	return out
 }
 
+// waitDetails is waitDetail with the statements of all sessions, and as it is sent to the client:
+// without those of roles that the session has not the privileges of.
+func (s *client) waitDetails(ctx context.Context, waits ...rowlock.Wait) (all, sent string) {
+	roles := map[int64]acl.RoleID{}
+	for _, a := range s.engine.Activities() {
+		roles[int64(a.PID)] = a.Role
+	}
+	all = s.engine.waitDetail(ctx, func(int64, bool) bool { return true }, waits...)
+	sent = s.engine.waitDetail(ctx, func(process int64, elsewhere bool) bool {
+		a := s.identity.authority
+		switch {
+		case a != nil && a.Has(acl.ReadAllStats):
+			return true
+		case elsewhere:
+			return false
+		case process == int64(s.pid):
+			return true
+		}
+		role, known := roles[process]
+		return a != nil && known && a.Has(role)
+	}, waits...)
+	return all, sent
+}
+
 // waitDetail describes waits, which may form a deadlock cycle, in PostgreSQL's words. It adds the
-// statements of all sessions among them, which PostgreSQL writes to its log only.
-func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
+// statements of those among them that are shown, which PostgreSQL writes to its log only.
+func (e *Engine) waitDetail(ctx context.Context, shown func(process int64, elsewhere bool) bool,
+	waits ...rowlock.Wait) string {
 	statements := map[int64]string{}
 	for _, a := range e.Activities() {
 		statements[int64(a.PID)] = a.Query
 	}
 	var b strings.Builder
 	line := func(process int64, elsewhere bool, text string) {
+		if !shown(process, elsewhere) {
+			return
+		}
 		if text == "" && !elsewhere {
 			text = statements[process]
 		}
@@ -157,8 +187,13 @@ func (s *Session) NameConflict(ctx context.Context, err error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	d, terr := s.engine.catalog.View(tx).RelationByStorage(ctx, k.Storage)
+	view := s.engine.catalog.View(tx)
+	d, terr := view.RelationByStorage(ctx, k.Storage)
 	if terr != nil || d == nil {
+		return err
+	}
+	a, terr := s.authorityIn(ctx, view)
+	if terr != nil || !d.Open(a) { // the key may be of a row that the role does not see
 		return err
 	}
 	name := d.Name

@@ -10,29 +10,42 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/copyfmt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// openCopy is COPY FROM STDIN and COPY TO STDOUT.
+// openCopy is COPY, between a table or query and the client or a file of the server.
 func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum,
 	results ResultWriter) (source, error) {
-	out, ok := results.(CopyWriter)
-	switch {
-	case st.Program:
-		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with PROGRAM")
-	case st.File != "":
-		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with a file of the server").
-			WithHint("Use COPY FROM STDIN or COPY TO STDOUT; psql's \\copy does so.")
-	case !ok:
-		return nil, sqlerr.Unsupported(int(st.Pos), "COPY outside of PostgreSQL's protocol")
+	if st.Program {
+		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with PROGRAM").
+			WithHint("Give the program a file, or use psql's \\copy, which runs it at the client.")
 	}
 	o, err := copyfmt.ParseOptions(st.Options, st.From)
 	if err != nil {
 		return nil, err
+	}
+	if st.From {
+		if err := s.writable("COPY FROM"); err != nil {
+			return nil, err
+		}
+	}
+	out, isClient := results.(CopyWriter)
+	switch {
+	case st.File != "":
+		if err := s.mayFile(ctx, st.From); err != nil {
+			return nil, err
+		}
+		file := &copyFile{ResultWriter: results, path: st.File}
+		defer file.close()
+		out = file
+	case !isClient:
+		return nil, sqlerr.Unsupported(int(st.Pos), "COPY outside of PostgreSQL's protocol")
 	}
 	var n int64
 	if st.From {
@@ -48,7 +61,11 @@ func notCopied(d *table.Desc, to bool) error {
 	kind := map[table.Kind]string{table.KindView: "view", table.KindSequence: "sequence",
 		table.KindMaterializedView: "materialized view"}[d.Kind]
 	if to {
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s \"%s\"", kind, d.Name)
+		err := sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s \"%s\"", kind, d.Name)
+		if d.Kind == table.KindView {
+			err = err.WithHint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
+		}
+		return err
 	}
 	err := sqlerr.New(sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, d.Name)
 	if d.View != nil {
@@ -59,7 +76,7 @@ func notCopied(d *table.Desc, to bool) error {
 
 // copyTable finds the table of a COPY and the columns that take part.
 func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
-	d, err := resolver{&s.planRunner}.Relation(ctx, *st.Table)
+	d, err := resolver{&s.planRunner}.named(ctx, *st.Table)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +88,34 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 		return nil, nil, notCopied(d, st.From)
 	}
 	columns, err := copyColumns(d, st.Columns)
-	return d, columns, err
+	if err != nil {
+		return nil, nil, err
+	}
+	need := opt.Need{Want: acl.Select}
+	note := (*opt.Need).Select
+	if st.From {
+		need.Want, note = acl.Insert, (*opt.Need).Insert
+	}
+	for _, name := range columns {
+		note(&need, d.Columns[d.Column(name)].ID)
+	}
+	return d, columns, s.mayOn(ctx, d, need)
+}
+
+// mayFile returns 42501 if the current role may not read or write files of the server.
+func (s utility) mayFile(ctx context.Context, reads bool) error {
+	role, what, name := acl.WriteServerFiles, "to", "pg_write_server_files"
+	if reads {
+		role, what, name = acl.ReadServerFiles, "from", "pg_read_server_files"
+	}
+	a, err := s.authority(ctx)
+	if err != nil || a.Has(role) {
+		return err
+	}
+	return sqlerr.New(sqlerr.InsufficientPrivilege,
+		"must be superuser or have privileges of the %s role to COPY %s a file", name, what).
+		WithHint("Anyone can COPY to stdout or from stdin. " +
+			"psql's \\copy command also works for anyone.")
 }
 
 // copyColumns returns the columns named, or all that are stored if none is.
@@ -129,13 +173,13 @@ type copyIn struct {
 
 func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	out CopyWriter) (int64, error) {
-	if err := s.writable("COPY FROM"); err != nil {
-		return 0, err
-	}
 	if st.Where != nil {
 		return 0, sqlerr.Unsupported(int(st.Pos), "COPY FROM with WHERE")
 	}
 	d, columns, err := s.copyTable(ctx, st)
+	if err == nil && !d.Temporary() {
+		err = s.writable("COPY FROM")
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -151,6 +195,13 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	if d.Kind == table.KindVirtual {
 		return 0, sqlerr.New(sqlerr.InsufficientPrivilege,
 			"permission denied: \"%s\" is a system catalog", d.Name)
+	}
+	if r, err := s.rowSecurity(0)(ctx, d, 0); err != nil {
+		return 0, err
+	} else if r != nil && r.Bound {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported,
+			"COPY FROM not supported with row-level security").
+			WithHint("Use INSERT statements instead.")
 	}
 	c := &copyIn{s: &s.planRunner, table: ast.Name{Schema: d.Schema, Name: d.Name},
 		columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
@@ -175,7 +226,7 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 		return n, err
 	}
 	release()
-	return n, s.references.Check(ctx)
+	return n, s.conceal(ctx, nil, s.references.Check(ctx))
 }
 
 // all inserts the rows of r and returns how many there were. Its errors name the line, and the
@@ -211,7 +262,7 @@ func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
 	// COPY may always give an identity column its values, also one that is GENERATED ALWAYS.
 	ins := &ast.Insert{Table: c.table, Overriding: "system"}
 	for _, name := range c.columns {
-		ins.Columns = append(ins.Columns, ast.Ident{Name: name})
+		ins.Columns = append(ins.Columns, ast.Target{Ident: ast.Ident{Name: name}})
 	}
 	values := &ast.Values{}
 	param := 0
@@ -236,12 +287,13 @@ func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
 // values adds the values of a row to the parameters.
 func (c *copyIn) values(fields [][]byte) *valueError {
 	for i, f := range fields {
-		d := types.Null
+		var d types.Datum
 		var err error
 		switch {
 		case f == nil:
+			d, err = c.types[i].Null(c.format)
 		case c.binary:
-			d, err = types.ParseBinary(c.types[i], f, c.format.Work)
+			d, err = types.ParseBinary(c.types[i], f, c.format)
 		default:
 			d, err = types.ParseText(c.types[i], string(f), c.format)
 		}

@@ -80,9 +80,9 @@ func (c *copyIn) lineError(ctx context.Context, r *copyfmt.Reader, v *valueError
 		err = v.err
 	}
 	var e *sqlerr.Error
-	if errors.As(err, &e) && (isDataError(err) || e.Code == copyfmt.BadFormat) {
+	if errors.As(err, &e) && (v != nil || isDataError(err) || e.Code == copyfmt.BadFormat) {
 		earlier := c.flush(ctx)
-		if errors.As(earlier, &e) && e.Code != sqlerr.UniqueViolation {
+		if errors.As(earlier, &e) && !isKeyViolation(e) {
 			return earlier
 		}
 	}
@@ -96,6 +96,9 @@ func (c *copyIn) lineError(ctx context.Context, r *copyfmt.Reader, v *valueError
 		return sqlerr.Within(err, "COPY %s, line %d: \"%s\"", c.table.Name, number, clipped(text))
 	case c.binary:
 		return sqlerr.Within(err, "COPY %s, line %d, column %s", c.table.Name, number, v.column)
+	case v.value == nil:
+		return sqlerr.Within(err, "COPY %s, line %d, column %s: null input", c.table.Name, number,
+			v.column)
 	}
 	return sqlerr.Within(err, "COPY %s, line %d, column %s: \"%s\"", c.table.Name, number, v.column,
 		clipped(v.value))
@@ -106,8 +109,14 @@ func (c *copyIn) lineError(ctx context.Context, r *copyfmt.Reader, v *valueError
 func (c *copyIn) rowError(ctx context.Context, i int, err error) error {
 	number, text := c.lines.line(min(i, c.rows-1))
 	var e *sqlerr.Error
-	if err = toSQL(ctx, err); c.binary || errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {
+	if err = toSQL(ctx, err); c.binary || errors.As(err, &e) && isKeyViolation(e) {
 		return sqlerr.Within(err, "COPY %s, line %d", c.table.Name, number)
 	}
 	return sqlerr.Within(err, "COPY %s, line %d: \"%s\"", c.table.Name, number, text)
+}
+
+// isKeyViolation reports whether an error is that of a row which is whole, but not allowed beside
+// another one.
+func isKeyViolation(e *sqlerr.Error) bool {
+	return e.Code == sqlerr.UniqueViolation || e.Code == sqlerr.ExclusionViolation
 }

@@ -51,7 +51,7 @@ func (s *portalSet) holdCursors(ctx context.Context) error {
 // are left.
 func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	limit := s.settings.Derived().StatementMemory
-	k := &materialised{cols: p.columns, account: s.memory}
+	k := &materialised{cols: p.made, account: s.memory}
 	if p.fetched != nil {
 		k, p.fetched = p.fetched, nil
 		k.at = len(k.rows)

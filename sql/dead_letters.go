@@ -25,6 +25,10 @@ func (f *accessor) SettleDeadLetters(name string, key *string, drop bool) (n int
 	if !ok {
 		return 0, sqlerr.New(sqlerr.UndefinedObject, "observer \"%s\" does not exist", name)
 	}
+	if err := f.s.mustBe(f.ctx, o.Table.OwnedBy(), "must be owner of table %s",
+		o.Table.Name); err != nil {
+		return 0, err
+	}
 	f.s.tx.view.HoldObserver(o)
 	target, tx := o.Target(), f.s.tx.tx
 	var keys [][]byte

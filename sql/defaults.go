@@ -3,13 +3,14 @@ package sql
 import (
 	"context"
 	"maps"
-	"strconv"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 )
 
@@ -53,11 +54,12 @@ func (e *Engine) inCatalog(ctx context.Context, f func(*catalog.View) error) err
 
 // startSettings finds the session's database and sets the settings that the session begins with.
 // Those that its client asked for must be valid.
-func (s *client) startSettings(ctx context.Context, o SessionOptions) error {
-	server := map[string]string{"session_authorization": o.User}
+func (s *client) startSettings(ctx context.Context, o SessionOptions, role *acl.Role) error {
+	server := map[string]string{"session_authorization": role.Name,
+		"is_superuser": settings.OnOff(role.Superuser)}
 	maps.Copy(server, s.engine.opts.Settings)
-	if o.Port != 0 {
-		server["port"] = strconv.Itoa(o.Port)
+	if _, port, err := net.SplitHostPort(o.Server); err == nil {
+		server["port"] = port
 	}
 	s.settings = settings.New(server)
 	if s.engine.defaults.system.Load() == nil {
@@ -71,6 +73,9 @@ func (s *client) startSettings(ctx context.Context, o SessionOptions) error {
 	}
 	asked := make(map[string]string, len(o.Settings))
 	for name, value := range o.Settings {
+		if d := settings.Lookup(name); d != nil && d.Context == "superuser" && !role.Superuser {
+			return deniedSetting(name)
+		}
 		asked[name] = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
 	}
 	if err := s.settings.SetLayer(settings.ByClient, asked); err != nil {
@@ -101,6 +106,29 @@ func (s *client) followDatabase(ctx context.Context) error {
 	}
 	s.databaseID = db.ID
 	s.takeOver(settings.ByDatabase, settings.Entries(db.Settings))
+	return s.engine.inCatalog(ctx, func(v *catalog.View) error { return s.followRole(ctx, v) })
+}
+
+// followRole takes over the settings of the session's role, and those of all roles.
+func (s *client) followRole(ctx context.Context, v *catalog.View) error {
+	all, err := v.AllRoles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.Database == 0 {
+			s.takeOver(settings.ByAllRoles, settings.Entries(a.Entries))
+		}
+	}
+	roles, err := v.Roles(ctx)
+	if err != nil {
+		return err
+	}
+	if r := roles.ByID(s.identity.login); r != nil {
+		s.takeOver(settings.ByRole, settings.Entries(r.SettingsIn(0)))
+		s.takeOver(settings.ByRoleInDatabase,
+			settings.Entries(r.SettingsIn(uint32(s.databaseID))))
+	}
 	return nil
 }
 

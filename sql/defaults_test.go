@@ -97,11 +97,12 @@ func TestAlterDatabaseSet(t *testing.T) {
 		{"SET server_version = 5", "55P02", `parameter "server_version" cannot be changed`},
 		{"SET transaction_isolation = serializable", "55P02",
 			`parameter "transaction_isolation" cannot be changed`},
-		{"SET work_mem = '4MB'", "0A000", `parameter "work_mem" is not supported`},
+		{"SET shared_buffers = '4MB'", "55P02",
+			`parameter "shared_buffers" cannot be changed without restarting the server`},
 		{"SET statement_timeout = 1, 2", "22023", "SET statement_timeout takes only one argument"},
 		{"SET LOCAL lock_timeout = 5", "42601", `syntax error at or near "lock_timeout"`},
 		{"RENAME TO other", "0A000", "current database cannot be renamed"},
-		{"OWNER TO postgres", "0A000", "ALTER DATABASE is not supported"},
+		{"OWNER TO nosuch", "42704", `role "nosuch" does not exist`},
 	} {
 		require.Equal(t, x.message, fails(t, s, "ALTER DATABASE postgres "+x.text, x.code).Message)
 	}

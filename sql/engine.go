@@ -77,6 +77,11 @@ type Engine struct {
 	statistics    *statistics.Registry
 	notifications *notify.Queue
 	takers        takers
+	snapshots     exportedSnapshots
+
+	temporaryNumbers temporaryNumbers
+	// planned counts the statements that were planned, and not found planned.
+	planned atomic.Int64
 
 	mu struct {
 		sync.Mutex
@@ -184,14 +189,13 @@ func (e *Engine) sessionsIn(database string) (n int, ended <-chan struct{}) {
 	return n, e.mu.ended
 }
 
-// Cancel ends the statement that the session is running, if pid and secret are right.
-func (e *Engine) Cancel(pid, secret int32) {
+// Cancel ends the statement that the session is running, if pid and secret are right. It is false
+// where they are and the session runs nothing: the statement may not have been read yet.
+func (e *Engine) Cancel(pid, secret int32) bool {
 	e.mu.Lock()
 	s := e.mu.sessions[pid]
 	e.mu.Unlock()
-	if s != nil && s.secret == secret {
-		s.running.cancelWith(errCanceledByUser)
-	}
+	return s == nil || s.secret != secret || s.running.cancelByUser()
 }
 
 // Close refuses new sessions, and ends the statements of those that are left: the one that runs,
@@ -255,14 +259,45 @@ type running struct {
 
 	between context.Context // of work between statements: it ends with the session
 	over    context.CancelCauseFunc
+
+	// A client's cancel request is meant for all that it waits for: one that meets the parsing of a
+	// text too late to be noticed ends the statement behind it.
+	waits    bool // the session calls idle before it waits for its client
+	busy     bool // something has run since
+	canceled bool // by a request since
+}
+
+// idle forgets a cancel request that came too late.
+func (r *running) idle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits, r.busy, r.canceled = true, false, false
+}
+
+// cancelByUser ends this statement and what the client sent behind it; false when none runs.
+func (r *running) cancelByUser() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cancel != nil {
+		r.cancel(errCanceledByUser)
+	}
+	r.canceled = r.waits && r.busy
+	return r.canceled || r.cancel != nil
 }
 
 func (r *running) set(cancel context.CancelCauseFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cancel = cancel
-	if cancel != nil && r.ended != nil {
+	if cancel == nil {
+		return
+	}
+	r.busy = true
+	switch {
+	case r.ended != nil:
 		cancel(r.ended)
+	case r.canceled:
+		cancel(errCanceledByUser)
 	}
 }
 

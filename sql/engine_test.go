@@ -3,6 +3,7 @@ package sql_test
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,9 +67,12 @@ func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*
 		require.NoError(t, err)
 		opts.Oracle = oracle
 	}
+	if opts.Companion == nil {
+		opts.Companion = companion(t)
+	}
 	store, err := txn.Open(ctx, on, opts)
 	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
+	cat, err := catalog.Open(ctx, store, catalog.WithPrograms(sql.Programs()))
 	require.NoError(t, err)
 	so.Logger = quiet
 	e := sql.NewEngine(store, cat, so)
@@ -78,6 +82,16 @@ func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*
 		require.NoError(t, store.Close())
 	})
 	return e, store
+}
+
+// companion returns a function that opens a store of temporary tables, in memory, when it is first
+// called.
+func companion(t testing.TB) func() (*txn.Store, error) {
+	return sync.OnceValues(func() (*txn.Store, error) {
+		beside, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), txn.Options{})
+		t.Cleanup(func() { require.NoError(t, beside.Close()) })
+		return beside, err
+	})
 }
 
 // A session that begins a long statement while the engine closes must not hold the closing up.

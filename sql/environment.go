@@ -18,7 +18,9 @@ import (
 func (s *planRunner) plannerEnv(ctx context.Context) *planner.Env {
 	costs := planner.Costs(s.settings.Derived().Planner)
 	parseQuery := func(text string) (*ast.Select, error) { return parseQuery(ctx, text) }
-	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics,
+	return &planner.Env{Costs: costs, Catalog: resolver{s}, MayUse: s.mayUseSchema,
+		RowSecurity: s.rowSecurity(0), Routines: s.guardedRoutines,
+		Extensions: s.extensions, Statistics: s.tableStatistics,
 		ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
 }
 
@@ -55,7 +57,7 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart,
 		TxnTime: s.tx.started, Location: f.Location,
 		Session: &r.accessor, Format: f}
-	r.Format.Work = &r.Runtime
+	r.Format.Work, r.Format.Runtime = &r.Runtime, &r.Runtime
 	return &r.Runtime
 }
 
@@ -63,7 +65,7 @@ func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
 		Virtual: s.virtualRows,
 		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
-		Written: &s.progress.rows, Recheck: s.tx.perStatement(), RowHook: s.references}
+		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.
@@ -86,5 +88,9 @@ func (s *planRunner) Tick(int) error {
 func (s *planRunner) Format() *types.Format {
 	s.format = s.settings.Derived().Format
 	s.format.Reg, s.format.Now, s.format.Work = &s.outOfPlan, s.tx.started, s
+	s.format.Runtime = &s.betweenPlans
+	s.betweenPlans = expr.Runtime{Ctx: s.outOfPlan.ctx, TxnTime: s.tx.started,
+		StatementTime: s.currentActivity().QueryStart, Location: s.format.Location,
+		Session: &s.outOfPlan, Format: s.format}
 	return &s.format
 }

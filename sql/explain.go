@@ -104,6 +104,9 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		}
 		stmt = owner.Stmt
 	}
+	if d, ok := stmt.(*ast.DeclareCursor); ok {
+		stmt = d.Query
+	}
 	switch {
 	case madeBy(stmt) != nil:
 		return s.explainMade(ctx, st, stmt, madeBy(stmt))
@@ -119,6 +122,9 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		return nil, err
 	}
 	planning := time.Since(begun)
+	if err := s.checkRights(ctx, plan, 0); err != nil {
+		return nil, err
+	}
 	eo := o.printed()
 	var execution time.Duration
 	if o.analyze {
@@ -138,7 +144,7 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 			return nil, err
 		}
 		execution = time.Since(begun)
-		eo.Actual = src.cursor.NodeStats
+		eo.Actual, eo.Changed = src.cursor.NodeStats, src.cursor.Changed
 	}
 	described := explain.Describe(plan, eo)
 	if o.summary {

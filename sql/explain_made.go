@@ -31,6 +31,7 @@ func isRefresh(stmt ast.Statement) bool {
 // relationMade is what CREATE … AS makes, and of which query.
 type relationMade struct {
 	name        ast.Name
+	temp        bool
 	ifNotExists bool
 	query       *ast.Select
 }
@@ -40,10 +41,10 @@ func madeBy(stmt ast.Statement) *relationMade {
 	switch st := stmt.(type) {
 	case *ast.CreateTable:
 		if st.As != nil {
-			return &relationMade{st.Name, st.IfNotExists, st.As}
+			return &relationMade{st.Name, st.Temp, st.IfNotExists, st.As}
 		}
 	case *ast.CreateMaterializedView:
-		return &relationMade{st.Name, st.IfNotExists, st.Query}
+		return &relationMade{st.Name, false, st.IfNotExists, st.Query}
 	}
 	return nil
 }
@@ -61,7 +62,8 @@ func (s utility) explainMade(ctx context.Context, st *ast.Explain, stmt ast.Stat
 			return nil, err
 		}
 	}
-	if there, err := ddl.Present(ctx, s.ddlEnv(ctx), made.name, made.ifNotExists); err != nil {
+	there, err := ddl.Present(ctx, s.ddlEnv(ctx), made.name, made.temp, made.ifNotExists)
+	if err != nil {
 		return nil, err
 	} else if there {
 		return o.withoutPlan(st, kindOf(stmt).name), nil

@@ -12,6 +12,12 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
+// Planned is how many statements were planned, and not found planned.
+func (e *Engine) Planned() int64 { return e.planned.Load() }
+
+// HasTemporary reports whether the session keeps anything for temporary objects.
+func (s *Session) HasTemporary() bool { return s.temporary != nil }
+
 // CreateView makes and fills an incremental view without anything that would keep it up to date.
 func (s *Session) CreateView(ctx context.Context, name, text string) error {
 	if err := s.ensure(ctx); err != nil {

@@ -61,7 +61,7 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		if b == nil {
-			p.atEnd = true
+			p.atEnd, p.current = true, nil
 			return nil, nil
 		}
 		p.batch, p.pos = b, 0
@@ -70,16 +70,12 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 	if f.limit >= 0 && int64(to-p.pos) > f.limit {
 		to = p.pos + int(f.limit)
 	}
-	out := &types.Batch{Cols: p.batch.Cols, Len: p.batch.Len}
+	out := &types.Batch{Cols: p.batch.Cols[:len(p.columns)], Len: p.batch.Len}
 	for i := p.pos; i < to; i++ {
 		out.Sel = append(out.Sel, int32(p.batch.Row(i)))
 	}
 	if p.remembers {
-		if p.fetched == nil {
-			p.fetched = &materialised{cols: p.columns, account: f.s.memory}
-		}
-		if err := p.fetched.add(p.batch, p.pos, to,
-			f.s.settings.Derived().StatementMemory); err != nil {
+		if err := f.remember(to); err != nil {
 			return nil, err
 		}
 	}
@@ -89,10 +85,33 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		f.limit -= n
 	}
 	p.rows += n
+	p.noteCurrent(to - 1)
 	if p.pos = to; p.pos == p.batch.Rows() {
 		p.batch = nil
 	}
 	return out, nil
+}
+
+// rememberedMax bounds what a cursor keeps for the case that it goes backwards, in bytes: most that
+// were declared without SCROLL never do, and may be read through however many rows they have.
+const rememberedMax = 16 << 20
+
+// remember keeps the rows of the batch up to to. Once they are too many the cursor forgets them,
+// and only goes forward from then on. One WITH HOLD keeps all: it needs them at the commit.
+func (f *fetchSource) remember(to int) error {
+	p := f.p
+	if p.fetched == nil {
+		p.fetched = &materialised{cols: p.made, account: f.s.memory}
+	}
+	if err := p.fetched.add(p.batch, p.pos, to,
+		f.s.settings.Derived().StatementMemory); err != nil {
+		return err
+	}
+	if p.fetched.bytes > rememberedMax && !p.hold {
+		p.fetched.close()
+		p.fetched, p.remembers = nil, false
+	}
+	return nil
 }
 
 // describeFetch returns the columns of the cursor, if they are known yet.
@@ -315,7 +334,11 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 	if st.Move {
 		return tagSource("MOVE " + strconv.Itoa(len(rows))), nil
 	}
-	out := newRows("FETCH", p.columns, rows)
+	shown := make([][]types.Datum, len(rows)) // k keeps the columns behind, which have the keys
+	for i := range rows {
+		shown[i] = rows[i][:len(p.columns)]
+	}
+	out := newRows("FETCH", p.columns, shown)
 	out.counted = true
 	return out, nil
 }
@@ -326,7 +349,7 @@ func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareC
 	if st.Binary {
 		return nil, sqlerr.Unsupported(int(st.Pos), "DECLARE BINARY CURSOR")
 	}
-	if !st.Hold && s.tx.state != inBlock && !s.multiStatement {
+	if !st.Hold && s.tx.state != inBlock && !s.multiStatement && !s.inProgram {
 		return nil, sqlerr.New(sqlerr.NoActiveSQLTransaction,
 			"DECLARE CURSOR can only be used in transaction blocks")
 	}
@@ -342,17 +365,28 @@ func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareC
 	}
 	p := &Portal{context: l, Name: st.Name,
 		Statement: &Prepared{Text: st.Text, source: s.currentActivity().Query, Stmt: st.Query,
-			HasRows: true, Columns: src.columns()},
+			HasRows: true},
 		hold: st.Hold}
 	p.opened(src)
-	p.scroll, p.remembers = st.Scroll != nil && *st.Scroll, st.Hold && st.Scroll == nil
-	if p.scroll {
-		if p.src, err = s.materialise(ctx, src); err != nil {
-			return nil, err
-		}
+	p.Statement.Columns = p.columns
+	if err := s.setScroll(ctx, p, st.Scroll); err != nil {
+		return nil, err
 	}
 	s.sideEffects = true
 	return tagSource("DECLARE CURSOR"), s.addPortal(p)
+}
+
+// setScroll makes a cursor go backwards if it was declared SCROLL, or neither SCROLL nor NO SCROLL
+// and its plan can go back.
+func (s *portalSet) setScroll(ctx context.Context, p *Portal, scroll *bool) (err error) {
+	if scroll == nil {
+		p.remembers = p.plan != nil && p.plan.GoesBack()
+		return nil
+	}
+	if p.scroll = *scroll; p.scroll {
+		p.src, err = s.materialise(ctx, p.src)
+	}
+	return err
 }
 
 func (s utility) execCloseCursor(st *ast.CloseCursor) (string, error) {

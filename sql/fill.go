@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -45,7 +46,9 @@ func (s *planRunner) refreshRows(ctx context.Context, query *ast.Select, view *t
 // the columns of that, in their types, and NULL for the hidden one.
 func (s *planRunner) planRows(ctx context.Context, query *ast.Select,
 	into *table.Desc) (*physical.Plan, *physical.Project, error) {
-	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), query, nil)
+	env := s.plannerEnv(ctx)
+	env.RowSecurity = s.rowSecurity(into.OwnedBy())
+	plan, err := planner.Plan(ctx, env, query, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +86,7 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 	filled := *plan
 	filled.Root, filled.ReadOnly = root, false
 	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)),
-		runOptions{stats: ran != nil})
+		runOptions{stats: ran != nil, as: filler(root)})
 	if err != nil {
 		return 0, err
 	}
@@ -96,4 +99,15 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 		ran(src.cursor)
 	}
 	return src.cursor.RowsAffected(), nil
+}
+
+// filler returns the role whose rights a relation is filled with: its owner.
+func filler(root physical.Node) acl.RoleID {
+	switch n := root.(type) {
+	case *physical.Insert:
+		return n.Table.OwnedBy()
+	case *physical.Refresh:
+		return n.Table.OwnedBy()
+	}
+	return 0
 }

@@ -36,6 +36,8 @@ func plannedKind(stmt ast.Statement) (kind, bool) {
 		k.name, k.tag, k.returnsRows = "UPDATE", "UPDATE ", st.Returning != nil
 	case *ast.Delete:
 		k.name, k.tag, k.returnsRows = "DELETE", "DELETE ", st.Returning != nil
+	case *ast.Merge:
+		k.name, k.tag = "MERGE", "MERGE "
 	default:
 		return kind{}, false
 	}
@@ -59,6 +61,11 @@ func controlKind(stmt ast.Statement) (kind, bool) {
 		k.endsBlock = true
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return completed(s.execRollback(ctx, c.ps.Stmt.(*ast.Rollback)))
+		}
+	case *ast.TwoPhase:
+		k.endsBlock = true
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return completed(s.execTwoPhase(ctx, c.ps.Stmt.(*ast.TwoPhase)))
 		}
 	case *ast.Savepoint:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
@@ -92,8 +99,8 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 	k := kind{class: sessionCommand}
 	switch stmt.(type) {
 	case *ast.Set:
-		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return completed(s.execSet(c.ps.Stmt.(*ast.Set)))
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return completed(s.execSet(ctx, c.ps.Stmt.(*ast.Set)))
 		}
 	case *ast.ResetAll:
 		k.open = func(s utility, _ context.Context, _ call) (source, error) {
@@ -108,8 +115,8 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 			return s.openShow(c.ps.Stmt.(*ast.Show))
 		}
 	case *ast.Discard:
-		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return completed(s.execDiscard(c.ps.Stmt.(*ast.Discard)))
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return completed(s.execDiscard(ctx, c.ps.Stmt.(*ast.Discard)))
 		}
 	case *ast.LockTable:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
@@ -204,6 +211,16 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return completed(s.alterSettings(ctx, c.ps.Stmt.(*ast.AlterSettings)))
 		}
+	case *ast.AlterRoleSettings:
+		k.name = "ALTER ROLE"
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return completed(s.alterRoleSettings(ctx, c.ps.Stmt.(*ast.AlterRoleSettings)))
+		}
+	case *ast.Do:
+		k.name, k.unlocked = "", unlockedNever
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return completed(s.execDo(ctx, c.ps.Stmt.(*ast.Do)))
+		}
 	case *ast.Maintenance:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return completed(maintenance{s}.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
@@ -236,8 +253,20 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 		k.name = "CREATE SEQUENCE"
 	case *ast.AlterSequence:
 		k.name = "ALTER SEQUENCE"
+	case *ast.CreateType:
+		k.name = "CREATE TYPE"
+	case *ast.CreateDomain:
+		k.name = "CREATE DOMAIN"
+	case *ast.AlterType:
+		k.name = "ALTER " + st.Kind.Upper()
+	case *ast.CreateExtension:
+		k.name = "CREATE EXTENSION"
+	case *ast.AlterExtension:
+		k.name = "ALTER EXTENSION"
 	case *ast.CreateSchema:
 		k.name = "CREATE SCHEMA"
+	case *ast.RenameSchema:
+		k.name = "ALTER SCHEMA"
 	case *ast.CreateDatabase:
 		k.name, k.alone = "CREATE DATABASE", true
 	case *ast.Drop:
@@ -251,6 +280,38 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 		k.name = "TRUNCATE TABLE"
 	case *ast.Comment:
 		k.name = "COMMENT"
+	case *ast.CreatePolicy:
+		k.name = "CREATE POLICY"
+	case *ast.AlterPolicy:
+		k.name = "ALTER POLICY"
+	case *ast.RenamePolicy:
+		k.name = "ALTER POLICY"
+	case *ast.DropPolicy:
+		k.name = "DROP POLICY"
+	case *ast.CreateRole:
+		k.name = "CREATE ROLE"
+	case *ast.AlterRole:
+		k.name = "ALTER ROLE"
+	case *ast.RenameRole:
+		k.name = "ALTER ROLE"
+	case *ast.DropRole:
+		k.name = "DROP ROLE"
+	case *ast.GrantRole:
+		if k.name = "GRANT ROLE"; st.Revoke {
+			k.name = "REVOKE ROLE"
+		}
+	case *ast.AlterOwner:
+		k.name = "ALTER " + st.Kind.Upper()
+	case *ast.Grant:
+		if k.name = "GRANT"; st.Revoke {
+			k.name = "REVOKE"
+		}
+	case *ast.AlterDefaultPrivileges:
+		k.name = "ALTER DEFAULT PRIVILEGES"
+	case *ast.ReassignOwned:
+		k.name = "REASSIGN OWNED"
+	case *ast.DropOwned:
+		k.name = "DROP OWNED"
 	case *ast.CreateObserver:
 		k.name = "CREATE OBSERVER"
 	default:

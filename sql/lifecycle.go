@@ -1,19 +1,24 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/minidb/minidb/sql/ri"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 )
 
 // SessionOptions describe the client of a new session.
 type SessionOptions struct {
+	// User is the name of a role; "": the bootstrap superuser.
 	User     string
 	Database string // "": the user's name, as PostgreSQL
+	// Embedded: the program itself opens the session. The role need not be one that may log in.
+	Embedded bool
 	Client   string // address, for pg_stat_activity
-	Port     int    // that the client connected to; zero: it is not connected by TCP
+	Server   string // address that the client connected to by TCP; "": it did not
 	// Settings are parameters of the startup packet: what RESET goes back to.
 	Settings map[string]string
 	// Background: the session works for the database itself. It ends with the database, and does
@@ -23,20 +28,23 @@ type SessionOptions struct {
 
 // NewSession opens a session on a database. The caller closes it.
 func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
-	if o.User == "" {
-		o.User = "postgres"
-	}
 	if o.Database == "" {
-		o.Database = o.User
+		o.Database = cmp.Or(o.User, "postgres")
 	}
 	s := &Session{}
-	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database,
+	s.client = client{engine: e, address: o.Client, server: o.Server, database: o.Database,
 		background: o.Background, started: time.Now(),
 		within: context.Background()}
 	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{},
 		map[types.OID]int64{}
 	s.running.between, s.running.over = context.WithCancelCause(context.Background())
-	if err := s.startSettings(ctx, o); err != nil {
+	role, err := s.identify(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.user, s.identity = role.Name, identity{login: role.ID,
+		ids: map[string]acl.RoleID{role.Name: role.ID}}
+	if err := s.startSettings(ctx, o, role); err != nil {
 		return nil, err
 	}
 	if err := e.register(s); err != nil {
@@ -44,6 +52,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	}
 	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}),
 		e.opts.Memory.Account(holder{memoryOwner{&s.client}})
+	s.atCommit = s.temporaryAtCommit
 	s.references = ri.NewQueue(riHost{&s.planRunner})
 	s.progress.initStreamed()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
@@ -57,6 +66,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 func (s *Session) Close(ctx context.Context) {
 	s.closePortals(true)
 	s.abort(ctx)
+	s.endTemporary(ctx)
 	s.listener.Close()
 	s.locks.Close()
 	s.running.over(nil)
@@ -70,12 +80,14 @@ func (s *Session) Close(ctx context.Context) {
 func (s *Session) Reset(ctx context.Context) {
 	s.locks.UnlockAll()
 	s.lastCommit, s.shown = 0, nil
-	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
+	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() && s.temporary == nil {
 		return
 	}
 	s.closePortals(true)
 	s.abort(ctx)
+	s.endTemporary(ctx)
 	s.settings.ResetAll()
+	s.resetIdentity()
 	s.settings.Commit()
 	s.forgetSequences()
 }

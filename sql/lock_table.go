@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -26,7 +27,7 @@ var tableModes = map[ast.TableLockMode]rowlock.Mode{
 // execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins
 // with it sees the table as it is once the lock is there.
 func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
-	if s.tx.state != inBlock && !s.multiStatement {
+	if s.tx.state != inBlock && !s.multiStatement && !s.inProgram {
 		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
 			"LOCK TABLE can only be used in transaction blocks")
 	}
@@ -53,7 +54,7 @@ func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, 
 
 func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool, err error) {
 	for _, name := range st.Tables {
-		d, err := resolver{&s.planRunner}.Relation(ctx, name)
+		d, err := resolver{&s.planRunner}.named(ctx, name)
 		switch {
 		case err != nil:
 			return false, err
@@ -71,6 +72,9 @@ func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool,
 			return false, cannotLock(d.Name, "sequences")
 		} else if d.Kind == table.KindMaterializedView {
 			return false, cannotLock(d.Name, "materialized views")
+		}
+		if err := s.mayLock(ctx, d, st.Mode); err != nil {
+			return false, err
 		}
 		again, err := s.lockDeep(ctx, d, tableModes[st.Mode], st.NoWait)
 		if err != nil {
@@ -127,4 +131,17 @@ func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
 		waited = waited || again
 	}
 	return waited, nil
+}
+
+// mayLock returns 42501 if the current role may not lock a table in a mode: the privilege to read
+// it is enough for ACCESS SHARE, to insert for ROW EXCLUSIVE, to change rows for any mode.
+func (s utility) mayLock(ctx context.Context, d *table.Desc, mode ast.TableLockMode) error {
+	want := acl.Update | acl.Delete | acl.Truncate
+	switch tableModes[mode] {
+	case rowlock.AccessShare:
+		want |= acl.Select
+	case rowlock.RowShare, rowlock.RowExclusive:
+		want |= acl.Insert
+	}
+	return s.mayAnyOn(ctx, d, want)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // maintain is VACUUM, ANALYZE, REINDEX, CHECKPOINT and CLUSTER. CLUSTER has nothing to do, because
@@ -21,6 +22,13 @@ func (s maintenance) maintain(ctx context.Context, st *ast.Maintenance) (string,
 	case ast.Checkpoint:
 		if s.engine.opts.Flush == nil {
 			return "", sqlerr.Unsupported(int(st.Pos), command)
+		}
+		if err := s.ensure(ctx); err != nil {
+			return "", err
+		}
+		if err := s.mustBe(ctx, acl.Checkpoint,
+			"must be superuser or have privileges of pg_checkpoint to do CHECKPOINT"); err != nil {
+			return "", err
 		}
 		return command, s.engine.opts.Flush(ctx)
 	}

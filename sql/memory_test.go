@@ -21,7 +21,7 @@ func newEngineIn(t *testing.T, pool *memory.Pool) *sql.Engine {
 	t.Helper()
 	store, err := txn.Open(t.Context(), memkv.New(memkv.Options{}), txn.Options{})
 	require.NoError(t, err)
-	cat, err := catalog.Open(t.Context(), store)
+	cat, err := catalog.Open(t.Context(), store, catalog.WithPrograms(sql.Programs()))
 	require.NoError(t, err)
 	e := sql.NewEngine(store, cat, sql.Options{Memory: pool})
 	t.Cleanup(func() {

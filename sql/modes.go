@@ -121,7 +121,12 @@ func (s *transactor) setReadOnly(on bool) error {
 	if s.tx.readOnly == on {
 		return nil
 	}
-	if !on && (s.tx.ran || s.tx.tx != nil) { // the store's transaction was begun as a reader
+	if !on && len(s.tx.savepoints) > 0 {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"cannot set transaction read-write mode inside a read-only transaction")
+	}
+	// The transaction of the store was begun as a reader, or will be.
+	if !on && (s.tx.ran || s.tx.tx != nil || s.tx.asOf != 0) {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction,
 			"transaction read-write mode must be set before any query")
 	}

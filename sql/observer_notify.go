@@ -44,7 +44,7 @@ func (s *planRunner) notifiable(ctx context.Context, name string) (o catalog.Obs
 		return o, err
 	case !ok:
 		return o, sqlerr.New(sqlerr.UndefinedObject, "observer \"%s\" does not exist", name)
-	case o.Table.PrimaryKey() == nil:
+	case o.Table.RowPrimaryKey() == nil:
 		return o, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
 			"observer \"%s\" cannot be notified because table \"%s\" has no primary key", name,
 			o.Table.Name)
@@ -58,7 +58,7 @@ func (f *accessor) keyValues(d *table.Desc, key string) (values []types.Datum, e
 	if err != nil {
 		return nil, err
 	}
-	pk := d.PrimaryKey().Columns
+	pk := d.RowPrimaryKey().Columns
 	wrong := func(what, column string) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "the key of a row of table \"%s\" %s "+
 			"\"%s\"", d.Name, what, column)
@@ -95,7 +95,7 @@ func (s *Session) ObserverKey(ctx context.Context, name string) (cols []physical
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range o.Table.PrimaryKey().Columns {
+	for _, c := range o.Table.RowPrimaryKey().Columns {
 		col := &o.Table.Columns[o.Table.ColumnByID(c.ColumnID)]
 		cols = append(cols, physical.Column{Name: col.Name, Type: col.Type})
 	}

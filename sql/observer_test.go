@@ -22,7 +22,7 @@ import (
 func noted(t *testing.T, store *txn.Store) (out []string) {
 	t.Helper()
 	ctx := context.Background()
-	cat, err := catalog.Open(ctx, store)
+	cat, err := catalog.Open(ctx, store, catalog.WithPrograms(sql.Programs()))
 	require.NoError(t, err)
 	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	require.NoError(t, err)
@@ -89,6 +89,12 @@ func TestEveryWayToWriteARowNotifiesItsObservers(t *testing.T) {
 		{write: "UPDATE p SET id = 9 WHERE id = 1",
 			want: []string{"c (1): (1, 1)", "n (1): (1, 1)", "p (1): (1, 10)", "p (9): none"}},
 		{write: "DELETE FROM p WHERE id = 2", want: []string{"p (2): (2, 20)"}},
+		{write: "MERGE INTO p USING (VALUES (1, 1), (2, 0), (9, 9)) s (id, n) ON s.id = p.id " +
+			"WHEN MATCHED AND s.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT " +
+			"MATCHED THEN INSERT VALUES (s.id, s.n)",
+			want: []string{"p (1): (1, 10)", "p (2): (2, 20)", "p (9): none"}},
+		{write: "UPDATE seen SET n = n + 1 WHERE id > 0", want: []string{"p (2): (2, 20)"}},
+		{write: "INSERT INTO seen VALUES (8, 80)", want: []string{"p (8): none"}},
 	} {
 		for _, begin := range []string{"", "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ",
 			"BEGIN ISOLATION LEVEL SERIALIZABLE"} {
@@ -103,7 +109,8 @@ func TestEveryWayToWriteARowNotifiesItsObservers(t *testing.T) {
 					CREATE TABLE n (id int PRIMARY KEY,
 						p int REFERENCES p ON DELETE SET NULL ON UPDATE SET NULL);
 					INSERT INTO p VALUES (1, 10), (2, 20); INSERT INTO c VALUES (1, 1);
-					INSERT INTO n VALUES (1, 1)`)
+					INSERT INTO n VALUES (1, 1);
+					CREATE VIEW seen AS SELECT * FROM p WHERE n > 15 WITH CHECK OPTION`)
 				for _, name := range []string{"p", "c", "n"} {
 					observe(t, s, name, name)
 				}

@@ -14,8 +14,9 @@ type planKey struct {
 	database table.ID
 	text     string
 	params   string // OIDs of the declared parameter types
-	settings string // search path, time zone and the other settings that literals depend on
-	user     string // "$user" in the search path, current_user in a view
+	// settings are the search path, time zone and the other settings that literals depend on, and
+	// the roles of the session: "$user" in the search path, and whose rights the plan was made for
+	settings string
 }
 
 // cachedPlan is good for one version of the catalog while the statistics of its tables stay.

@@ -8,10 +8,12 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -21,11 +23,17 @@ import (
 type planRunner struct {
 	transactor
 	prepared  map[string]*Prepared
-	inner     map[string]*Prepared // statements that check foreign keys
+	inner     map[string]*Prepared    // statements that check foreign keys
+	callees   map[types.OID]*Prepared // calls of built-in functions by their IDs
 	currval   map[types.OID]int64
 	lastSeq   types.OID
+	drawn     map[table.ID]drawn // of sequences with CACHE; nil: none yet
+	creating  newSchema
 	format    types.Format
+	checked   lastChecked
 	outOfPlan accessor // for values that are read and written outside of plans
+	// betweenPlans is what constraints of domains have access to there.
+	betweenPlans expr.Runtime
 }
 
 // runOptions are how a plan is run.
@@ -36,6 +44,10 @@ type runOptions struct {
 	// be rechecked by itself, rows are locked as they are taken. Otherwise all rows are made first,
 	// so that the statement may run again as a whole.
 	inPieces bool
+	// as is the role that runs the plan; 0: the current one. unchecked: the plan is part of another
+	// statement's work, for which no privileges are needed.
+	as        acl.RoleID
+	unchecked bool
 }
 
 // openPlan starts a planned statement.
@@ -45,7 +57,7 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 	if err != nil {
 		return nil, err
 	}
-	if !plan.ReadOnly {
+	if !plan.ReadOnly && !onlyTemporary(plan) {
 		if err := s.mayWrite(stmt); err != nil {
 			return nil, err
 		}
@@ -76,6 +88,9 @@ func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Stat
 			return nil, nil, err
 		}
 	}
+	if ps.variables != nil {
+		return plan, ps.arguments[:len(plan.ParamTypes)], nil
+	}
 	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
 		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported,
 			"cached plan must not change parameter types")
@@ -86,12 +101,17 @@ func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Stat
 // runPlan opens a plan in the session's transaction.
 func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement,
 	params []types.Datum, o runOptions) (*planSource, error) {
+	if !o.unchecked {
+		if err := s.checkRights(ctx, plan, o.as); err != nil {
+			return nil, err
+		}
+	}
 	if !plan.ReadOnly {
 		if err := s.detachCursors(ctx, plan); err != nil {
 			return nil, err
 		}
 	}
-	if plan.References || plan.Lasting && !plan.ReadOnly {
+	if plan.ChecksLater || plan.Lasting && !plan.ReadOnly {
 		s.lockWrites()
 	}
 	env := s.execEnv(ctx, o.stats)
@@ -100,7 +120,8 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 	if err != nil {
 		return nil, err
 	}
-	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt, checked: !plan.References}
+	p := &planSource{s: s, env: env, cursor: cur, needs: plan.Needs, stmt: stmt,
+		checked: !plan.ChecksLater}
 	p.mayRunAgain(plan, params)
 	if kindOf(stmt).returnsRows {
 		if p.cols = cur.Columns(); p.cols == nil {
@@ -124,6 +145,8 @@ type planBasis struct {
 	version  uint64 // of the catalog
 	settings string
 	epoch    uint64 // of the statistics
+	// temporary and temporaryEpoch are of the session's temporary objects, zero if there are none.
+	temporary, temporaryEpoch uint64
 }
 
 // planFor returns a plan of ps (or of the statement inside) that is valid in the present
@@ -137,14 +160,22 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 	}
 	// Plans for a schema, or statistics, that only this transaction sees are not kept.
 	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
-	settings := s.settings.Derived().PlanKey
-	if !own && s.keptPlanHolds(ps, version, settings) {
+	if !own && !ps.inner {
+		if own, err = s.schemaChanged(ctx); err != nil {
+			return nil, err
+		}
+	}
+	basis := planBasis{version: version, settings: s.planSettings(),
+		epoch: s.engine.statistics.Epoch()}
+	if basis.temporary, basis.temporaryEpoch, err = s.temporaryVersion(ctx); err != nil {
+		return nil, err
+	}
+	if !own && s.keptPlanHolds(ps, &basis) {
 		return ps.plan, nil
 	}
-	basis := planBasis{version, settings, s.engine.statistics.Epoch()}
 	short := len(ps.Text) <= maxCachedText
 	var plan *physical.Plan
-	if !own && short && ps.offset == 0 && ps.Stmt == stmt {
+	if !own && short && ps.offset == 0 && ps.Stmt == stmt && !ps.inner && ps.variables == nil {
 		plan, err = s.sharedPlan(ctx, ps, basis)
 	} else {
 		plan, err = s.newPlan(ctx, ps, stmt)
@@ -160,13 +191,20 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 }
 
 // keptPlanHolds reports whether the plan that ps keeps, if any, is still valid.
-func (s *planRunner) keptPlanHolds(ps *Prepared, version uint64, settings string) bool {
-	if ps.plan == nil || ps.basis.version != version || ps.basis.settings != settings {
+func (s *planRunner) keptPlanHolds(ps *Prepared, basis *planBasis) bool {
+	return ps.plan != nil && s.holds(ps.plan, &ps.basis, basis)
+}
+
+// holds reports whether a plan made for one basis is valid for another, that of now.
+func (s *planRunner) holds(plan *physical.Plan, made, now *planBasis) bool {
+	then := *made
+	then.epoch = now.epoch
+	if then != *now {
 		return false
 	}
-	now, current := s.planIsCurrent(ps.plan, ps.basis.epoch)
+	epoch, current := s.planIsCurrent(plan, made.epoch)
 	if current {
-		ps.basis.epoch = now
+		made.epoch = epoch
 	}
 	return current
 }
@@ -175,7 +213,10 @@ func (s *planRunner) keptPlanHolds(ps *Prepared, version uint64, settings string
 func (s *planRunner) sharedPlan(ctx context.Context, ps *Prepared,
 	basis planBasis) (*physical.Plan, error) {
 	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared),
-		settings: basis.settings, user: s.user}
+		settings: basis.settings}
+	if basis.temporary != 0 {
+		return s.temporaryPlan(ctx, ps, key, basis)
+	}
 	if plan := s.engine.plans.get(key, basis.version, s.planIsCurrent); plan != nil {
 		return plan, nil
 	}
@@ -186,11 +227,30 @@ func (s *planRunner) sharedPlan(ctx context.Context, ps *Prepared,
 	return plan, err
 }
 
+// temporaryPlan is sharedPlan for a session that has temporary objects: it keeps its plans itself.
+func (s *planRunner) temporaryPlan(ctx context.Context, ps *Prepared, key planKey,
+	basis planBasis) (*physical.Plan, error) {
+	if p, ok := s.temporary.plans.Get(key); ok && s.holds(p.plan, &p.basis, &basis) {
+		return p.plan, nil
+	}
+	plan, err := s.newPlan(ctx, ps, ps.Stmt)
+	if err == nil && !plan.NoCache {
+		s.temporary.plans.Put(key, temporaryPlan{basis, plan})
+	}
+	return plan, err
+}
+
 func (s *planRunner) newPlan(ctx context.Context, ps *Prepared,
 	stmt ast.Statement) (*physical.Plan, error) {
+	s.engine.planned.Add(1)
 	ctx, work := memory.With(ctx, s.memory)
 	defer work.End()
-	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
+	env := s.plannerEnv(ctx)
+	env.Variables = ps.variables
+	if ps.inner {
+		env.MayUse, env.RowSecurity = nil, nil
+	}
+	plan, err := planner.Plan(ctx, env, stmt, ps.declared)
 	if err != nil && ps.template != nil {
 		return nil, errNotServed
 	}
@@ -241,6 +301,7 @@ func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.St
 		return false
 	}
 	env, waited := s.plannerEnv(ctx), false
+	env.Variables = ps.variables
 	env.Catalog = lockingResolver{resolver: resolver{s}, waited: &waited}
 	_, _ = planner.Plan(ctx, env, stmt, ps.declared) // the error is known
 	return waited

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table/types"
@@ -15,6 +16,7 @@ type planSource struct {
 	s        *planRunner
 	env      *exec.Env
 	cursor   *exec.Cursor
+	needs    []*opt.Need // of the plan
 	stmt     ast.Statement
 	cols     []physical.Column
 	mayRerun bool // run the statement again if a row has changed
@@ -43,7 +45,7 @@ func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 			return b, nil
 		}
 		if err := p.runAgain(ctx, err); err != nil {
-			return nil, err
+			return nil, p.s.conceal(ctx, p.needs, err)
 		}
 	}
 }

@@ -27,9 +27,14 @@ type Portal struct {
 	bytes   int64
 	account *memory.Account
 
-	src      source         // nil before the first Execute
-	plan     *physical.Plan // of src, if it has one
-	columns  []physical.Column
+	src     source         // nil before the first Execute
+	plan    *physical.Plan // of src, if it has one
+	columns []physical.Column
+	// made are the columns that src makes: columns, and behind them the keys of the rows at which a
+	// cursor is (physical.Plan.Positions).
+	made []physical.Column
+	// current has the keys of the row that was fetched last; nil when the cursor is at none.
+	current  []types.Datum
 	batch    *types.Batch // rows not yet taken start at pos
 	pos      int
 	finished bool
@@ -106,6 +111,7 @@ func (l *portalContext) join(ctx context.Context) (context.Context, func()) {
 // portalSet is the layer of a session that keeps its open portals and cursors.
 type portalSet struct {
 	client
+	unnamed int // portals that got a name by their number
 	portals map[string]*Portal
 }
 
@@ -169,16 +175,20 @@ func (s *portalSet) closePortalsSince(depth int) {
 // message is what a portal takes from the message of the client that made it.
 type message struct {
 	query          bool   // of the simple protocol: its columns are announced with its rows
-	text           string // of the statement in a Query, where the portal's may be its template's
+	text           string // of a Query as a whole
 	multiStatement bool   // there are other statements in it
 	last           bool   // the implicit transaction commits before the completion is sent
 }
 
 // opened sets the source that runs the statement.
 func (p *Portal) opened(src source) {
-	p.src, p.columns = src, src.columns()
+	p.src, p.made = src, src.columns()
+	p.columns = p.made
 	if run, ok := src.(*planSource); ok {
 		p.plan = run.rerun.plan
+		if hidden := p.plan.Hidden(); hidden > 0 {
+			p.columns = p.made[:len(p.made)-hidden]
+		}
 	}
 }
 

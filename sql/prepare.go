@@ -24,7 +24,7 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.currentActivity().Query,
 		Stmt: st.Statement, sql: true, offset: 1}
 	for _, tn := range st.Types {
-		t, err := planner.ResolveType(tn)
+		t, err := planner.ResolveType(ctx, s.plannerEnv(ctx), tn)
 		if err != nil {
 			return "", err
 		}
@@ -46,6 +46,9 @@ func (s utility) openExecute(ctx context.Context, st *ast.Execute, results Resul
 	ps, err := s.Statement(st.Name)
 	if err != nil {
 		return nil, withPosition(err, 0)
+	}
+	if err := s.RenewTypes(ctx, ps); err != nil {
+		return nil, err
 	}
 	params, err := s.arguments(ctx, st, ps)
 	if err != nil {

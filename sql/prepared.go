@@ -3,6 +3,7 @@ package sql
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/template"
@@ -19,14 +20,19 @@ type Prepared struct {
 	Columns []physical.Column
 	HasRows bool
 
-	sql      bool          // by PREPARE
-	declared []*types.Type // by the client; nil entries are to be inferred
-	offset   int           // of Text in the message
-	unbound  int           // parameters in the text of a Query, which have no values
-	source   string        // the text with PREPARE or DECLARE that made it, or ""
-	plan     *physical.Plan
-	basis    planBasis
-	bytes    int64 // counted by the session while it has a name
+	sql   bool // by PREPARE
+	inner bool // part of another statement's work
+	// variables are those of the program that the statement is part of; nil: of none. arguments are
+	// their values in the present run.
+	variables opt.Variables
+	arguments []types.Datum
+	declared  []*types.Type // by the client; nil entries are to be inferred
+	offset    int           // of Text in the message
+	unbound   int           // parameters in the text of a Query, which have no values
+	source    string        // the text with PREPARE or DECLARE that made it, or ""
+	plan      *physical.Plan
+	basis     planBasis
+	bytes     int64 // counted by the session while it has a name
 
 	template *template.Template // that made the statement, with
 	values   []template.Argument

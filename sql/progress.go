@@ -122,8 +122,8 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 			continue
 		}
 		p := &s.progress
-		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database,
-			Query: a.Query, Begun: a.QueryStart,
+		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Role: a.Role,
+			Database: a.Database, Query: a.Query, Begun: a.QueryStart,
 			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(),
 			Bytes:  p.bytes.Load(),
 			Reruns: p.reruns.Load()}

@@ -38,7 +38,8 @@ func (s *Session) Query(ctx context.Context, text string, results ResultWriter) 
 		s.engine.templates.Add(&s.shape, stmts[0].Stmt)
 	}
 	for first := 0; first < len(stmts); {
-		if first, err = s.runImplicit(ctx, &queried{stmts: stmts}, first, results); err != nil {
+		if first, err = s.runImplicit(ctx, &queried{text: text, stmts: stmts}, first,
+			results); err != nil {
 			return err
 		}
 	}
@@ -60,6 +61,7 @@ func (s *Session) parse(ctx context.Context, text string, results ResultWriter) 
 
 // queried are the statements of a Query: the parsed ones, or the one of a template.
 type queried struct {
+	text     string // of the message
 	stmts    []parse.Parsed
 	template *template.Template
 	values   []template.Argument
@@ -74,7 +76,7 @@ func (q *queried) portal(i int) *Portal {
 		prepared Prepared
 	}{
 		prepared: Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset},
-		portal: Portal{Single: one, of: message{query: true, text: parsed.Text,
+		portal: Portal{Single: one, of: message{query: true, text: q.text,
 			multiStatement: !one, last: i == len(q.stmts)-1}},
 	}
 	ps := &made.prepared
@@ -146,7 +148,8 @@ func (s *Session) queryTemplate(ctx context.Context, text string, results Result
 		return false, false, nil
 	}
 	one := []parse.Parsed{{Stmt: t.Stmt, Text: text[s.shape.First:s.shape.End]}}
-	_, err = s.runImplicit(ctx, &queried{stmts: one, template: t, values: values}, 0, results)
+	q := &queried{text: text, stmts: one, template: t, values: values}
+	_, err = s.runImplicit(ctx, q, 0, results)
 	if err == errNotServed {
 		s.tx.statements-- // there was none
 		t.Refused()

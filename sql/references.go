@@ -50,7 +50,7 @@ func (s *planRunner) innerPlan(ctx context.Context, text string, ts []*types.Typ
 		if s.inner == nil || len(s.inner) >= maxInner {
 			s.inner = map[string]*Prepared{}
 		}
-		ps = &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, declared: ts}
+		ps = &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, declared: ts, inner: true}
 		s.inner[text] = ps
 	}
 	plan, err := s.planFor(ctx, ps, ps.Stmt)
@@ -71,7 +71,7 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type,
 	if err != nil {
 		return 0, err
 	}
-	src, err := h.s.runPlan(ctx, plan, stmt, params, runOptions{})
+	src, err := h.s.runPlan(ctx, plan, stmt, params, runOptions{unchecked: true})
 	if err != nil {
 		return 0, err
 	}

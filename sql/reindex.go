@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // reindex builds indexes anew: one, those of a table, or those of many tables, each of which then
@@ -71,12 +72,18 @@ func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name
 	switch kind {
 	case "schema":
 		schema = name.Name
-		_, ok, err := s.tx.view.Schema(ctx, s.databaseID, schema)
+		sc, ok, err := s.tx.view.Schema(ctx, s.databaseID, schema)
 		if err != nil {
 			return err
 		}
-		if !ok && schema != "pg_catalog" && schema != "information_schema" {
+		owner := acl.Postgres
+		if ok {
+			owner = sc.OwnedBy()
+		} else if schema != "pg_catalog" && schema != "information_schema" {
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
+		}
+		if err := s.mustBe(ctx, owner, "must be owner of schema %s", schema); err != nil {
+			return err
 		}
 	default:
 		if kind == "system" && concurrently {
@@ -86,6 +93,14 @@ func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name
 		if name.Name != s.database {
 			return sqlerr.New(sqlerr.FeatureNotSupported,
 				"can only reindex the currently open database")
+		}
+		a, err := s.authority(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.mustBe(ctx, a.DatabaseOwner, "must be owner of database %s",
+			name.Name); err != nil {
+			return err
 		}
 		if kind == "system" {
 			return nil

@@ -26,6 +26,7 @@ type rerun struct {
 	at           txn.Savepoint // before the statement's first write
 	checks       ri.Mark       // likewise
 	sent         notify.Mark   // likewise
+	large        []markedLarge // likewise
 	readTS       tso.Timestamp
 	rowsReturned bool // the client has got rows
 	count        int
@@ -55,6 +56,7 @@ func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
 func (p *planSource) mark() {
 	p.rerun.at, p.rerun.checks, p.rerun.sent = p.rerun.tx.Savepoint(), p.s.references.Mark(),
 		p.s.tx.notices.Mark()
+	p.rerun.large = p.s.tx.large.mark()
 }
 
 // runAgain runs the statement again if err means that a row which it locked was changed after it
@@ -84,6 +86,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	r.tx.UndoTo(r.at)
 	p.s.references.ReleaseTo(r.checks)
 	p.s.tx.notices.RollbackTo(r.sent)
+	p.s.tx.large.restore(r.large)
 	if aerr := p.s.advance(ctx); aerr != nil {
 		return aerr
 	}
@@ -94,7 +97,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	if verr != nil {
 		return verr
 	}
-	p.checked = !r.plan.References
+	p.checked = !r.plan.ChecksLater
 	r.readTS = r.tx.ReadTS()
 	p.cursor, verr = exec.Open(ctx, p.env, r.plan, r.params)
 	return verr
@@ -119,7 +122,7 @@ func (p *planSource) replan(ctx context.Context, stale error) error {
 		return stale
 	}
 	p.s.references.ForgetReferrers()
-	if plan.References || plan.Lasting && !plan.ReadOnly {
+	if plan.ChecksLater || plan.Lasting && !plan.ReadOnly {
 		p.s.lockWrites()
 	}
 	r.plan, r.params = plan, params

@@ -26,11 +26,13 @@ type ResultWriter interface {
 
 // Notice is a message beside the result.
 type Notice struct {
-	Severity string // "NOTICE", "WARNING", "INFO", …
-	Code     string
-	Message  string
-	Detail   string
-	Hint     string
+	Severity                                    string // "NOTICE", "WARNING", "INFO", …
+	Code                                        string
+	Message                                     string
+	Detail                                      string
+	Hint                                        string
+	Context                                     string // where in a program it was raised
+	Schema, Table, Column, DataType, Constraint string
 }
 
 // CopyWriter is a ResultWriter that can carry COPY's data.

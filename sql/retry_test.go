@@ -248,3 +248,22 @@ func (f *firstRead) Next() ([]byte, error) {
 	}
 	return piece, err
 }
+
+// TestACancelIsForAllThatItsClientWaitsFor: one that comes when a text has been parsed and does not
+// run yet ends what runs next; one that comes when the client has its answer ends nothing.
+func TestACancelIsForAllThatItsClientWaitsFor(t *testing.T) {
+	e := newEngine(t)
+	a := newSession(t, e)
+	a.Idle()
+	require.False(t, e.Cancel(a.PID(), a.Secret()), "it runs nothing")
+	_, err := a.Prepare(t.Context(), "", "SELECT 1", nil, nil)
+	require.NoError(t, err)
+	require.True(t, e.Cancel(a.PID(), a.Secret()))
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(query(a,
+		"SELECT count(*) FROM generate_series(1, 1000000)")))
+	a.Idle()
+	require.NoError(t, query(a, "SELECT pg_sleep(0)"))
+	require.True(t, e.Cancel(a.PID(), a.Secret()))
+	a.Idle()
+	require.NoError(t, query(a, "SELECT pg_sleep(0)"))
+}

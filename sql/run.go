@@ -183,7 +183,7 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, results Resu
 				return n, err
 			}
 			if b == nil {
-				p.atEnd = true
+				p.atEnd, p.current = true, nil
 				return n, nil
 			}
 			p.batch, p.pos = b, 0
@@ -196,12 +196,13 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, results Resu
 			if err := s.awaitDurable(ctx); err != nil {
 				return n, err
 			}
-			if err := results.Rows(p.batch, p.pos, to); err != nil {
+			if err := results.Rows(p.shown(), p.pos, to); err != nil {
 				return n, err
 			}
 		}
 		n += int64(to - p.pos)
 		p.rows += int64(to - p.pos)
+		p.noteCurrent(to - 1)
 		if p.pos = to; p.pos == p.batch.Rows() {
 			p.batch = nil
 		}

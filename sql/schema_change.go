@@ -35,6 +35,9 @@ func (s utility) openDDL(ctx context.Context, c call) (source, error) {
 	if err := s.databasesUnused(ctx, stmt); err != nil {
 		return nil, err
 	}
+	if cs, ok := stmt.(*ast.CreateSchema); ok && cs.Elements != nil {
+		return completed(s.createSchema(ctx, cs))
+	}
 	return completed(s.changeSchema(ctx, stmt))
 }
 
@@ -104,11 +107,17 @@ func (s *planRunner) inUse(id table.ID, index table.IndexID) string {
 
 // firstRow returns the first row of a query, nil if there is none. Schema changes check rows by it.
 func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
-	plan, stmt, err := s.innerPlan(ctx, text, nil)
+	return s.firstRowWith(ctx, text, nil, nil)
+}
+
+// firstRowWith is firstRow of a query with parameters.
+func (s *planRunner) firstRowWith(ctx context.Context, text string, ts []*types.Type,
+	params []types.Datum) ([]types.Datum, error) {
+	plan, stmt, err := s.innerPlan(ctx, text, ts)
 	if err != nil {
 		return nil, err
 	}
-	src, err := s.runPlan(ctx, plan, stmt, nil, runOptions{})
+	src, err := s.runPlan(ctx, plan, stmt, params, runOptions{unchecked: true})
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +140,18 @@ func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, 
 
 // ddlEnv is what a change of the schema runs in.
 func (s *planRunner) ddlEnv(ctx context.Context) *ddl.Env {
+	env := s.plannerEnv(ctx)
+	s.tx.view.Mentions = ddl.Mentions(env)
+	authority := s.authority
+	if s.creating.schema != "" {
+		authority = s.ownerOfNewSchema
+	}
 	return &ddl.Env{
-		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
+		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: env,
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),
-		Runtime:  s.runtime(ctx),
+		Implied: s.implied(ctx), Temporary: s.makeTemporary,
+		Runtime: s.runtime(ctx), Authority: authority,
+		System:   systemObjects{catalogEnv{s}},
 		Notice:   s.sendNotice,
 		RunQuery: s.fillTable, RefreshRows: s.refreshRows, FirstRow: s.firstRow,
 		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {

@@ -14,7 +14,8 @@ func (s utility) openSelect(ctx context.Context, c call) (source, error) {
 		if err := s.writable("SELECT INTO"); err != nil {
 			return nil, err
 		}
-		create := &ast.CreateTable{Pos: st.Pos, Name: *into, As: withoutInto(st)}
+		create := &ast.CreateTable{Pos: st.Pos, Name: into.Name, Temp: into.Temp,
+			Global: into.Global, Unlogged: into.Unlogged, As: withoutInto(st)}
 		return s.openDDL(ctx, call{ps: &Prepared{Stmt: create}})
 	}
 	src, err := s.openPlan(ctx, c.ps, st, c.params, c.options)
@@ -31,7 +32,7 @@ func (s utility) openModify(ctx context.Context, c call) (source, error) {
 }
 
 // intoTable is the table of SELECT … INTO, or nil.
-func intoTable(sel *ast.Select) *ast.Name {
+func intoTable(sel *ast.Select) *ast.Into {
 	body := sel.Body
 	for {
 		switch b := body.(type) {

@@ -52,6 +52,7 @@ func (s *Session) Status() byte {
 // Idle is called when the session begins to wait for its client. pg_stat_activity shows it, and an
 // open transaction pins nothing in the store meanwhile.
 func (s *Session) Idle() {
+	s.running.idle()
 	if s.tx.tx != nil {
 		s.tx.tx.Idle()
 	}

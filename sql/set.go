@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"context"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -10,15 +11,25 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-func (s utility) execSet(st *ast.Set) (string, error) {
+func (s utility) execSet(ctx context.Context, st *ast.Set) (string, error) {
 	tag := "SET"
-	if word := strings.TrimSpace(s.text); len(word) > 5 && strings.EqualFold(word[:5], "reset") {
+	if st.Reset {
 		tag = "RESET" // the same statement under another name
 	}
-	if st.Local && s.tx.state != inBlock && !s.multiStatement {
+	if st.Local && s.tx.state != inBlock && !s.multiStatement && !s.inProgram {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction,
 			"SET LOCAL can only be used in transaction blocks")
 		return tag, nil
+	}
+	var identity *string
+	if len(st.Values) == 1 {
+		identity = &st.Values[0]
+	}
+	if done, err := s.setIdentity(ctx, st.Name, identity, st.Local); done {
+		return tag, err
+	}
+	if err := s.maySet(ctx, st.Name); err != nil {
+		return tag, err
 	}
 	if st.Default {
 		return tag, s.settings.SetDefault(st.Name, st.Local)
@@ -29,6 +40,26 @@ func (s utility) execSet(st *ast.Set) (string, error) {
 		}
 	}
 	return tag, s.settings.SetList(st.Name, st.Values, st.Local)
+}
+
+// maySet refuses to set what only superusers may.
+func (s *planRunner) maySet(ctx context.Context, name string) error {
+	if d := settings.Lookup(name); d == nil || d.Context != "superuser" {
+		return nil
+	}
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	if a, err := s.authority(ctx); err != nil || a.Superuser() {
+		return err
+	}
+	return deniedSetting(name)
+}
+
+// deniedSetting is the error for a parameter that the role may not set.
+func deniedSetting(name string) error {
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set parameter \"%s\"",
+		name)
 }
 
 func textColumn(name string) physical.Column {
@@ -69,7 +100,7 @@ func (s utility) openShow(st *ast.Show) (source, error) {
 	return newRows("SHOW", cols, rows), nil
 }
 
-func (s utility) execDiscard(st *ast.Discard) (string, error) {
+func (s utility) execDiscard(ctx context.Context, st *ast.Discard) (string, error) {
 	what := strings.ToUpper(st.What)
 	switch what {
 	case "ALL":
@@ -80,14 +111,22 @@ func (s utility) execDiscard(st *ast.Discard) (string, error) {
 		s.forgetAllPrepared()
 		s.locks.UnlockAll()
 		s.settings.ResetAll()
+		s.resetIdentity()
 		s.tx.notices.UnlistenAll()
 		s.forgetSequences()
+		if err := s.discardTemporary(ctx); err != nil {
+			return "", err
+		}
 	case "PLANS":
 		for _, ps := range s.prepared {
 			ps.plan = nil
 		}
 	case "SEQUENCES":
 		s.forgetSequences()
+	case "TEMP":
+		if err := s.discardTemporary(ctx); err != nil {
+			return "", err
+		}
 	}
 	s.sideEffects = true
 	return "DISCARD " + what, nil
@@ -95,5 +134,6 @@ func (s utility) execDiscard(st *ast.Discard) (string, error) {
 
 func (s *planRunner) forgetSequences() {
 	clear(s.currval)
+	clear(s.drawn)
 	s.lastSeq = 0
 }

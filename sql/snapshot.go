@@ -62,7 +62,7 @@ func (s *transactor) advance(ctx context.Context) error {
 	if err := s.tx.tx.Advance(ctx); err != nil {
 		return err
 	}
-	s.tx.view = s.engine.catalog.View(s.tx.tx)
+	s.tx.view = s.engine.catalog.ViewWith(s.tx.tx, s.temporarySchema())
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -51,7 +52,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 				maxPrepared)
 	}
 	ps := &Prepared{Name: name, Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
-	if ps.declared, err = typesByOID(declared); err != nil {
+	if ps.declared, err = s.typesByOID(ctx, declared); err != nil {
 		return nil, err
 	}
 	if err := s.analyse(ctx, ps); err != nil {
@@ -60,7 +61,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	return ps, s.keepPrepared(ps)
 }
 
-func typesByOID(oids []types.OID) ([]*types.Type, error) {
+func (s *Session) typesByOID(ctx context.Context, oids []types.OID) ([]*types.Type, error) {
 	ts := make([]*types.Type, len(oids))
 	for i, oid := range oids {
 		if oid == 0 || oid == types.OIDUnknown {
@@ -68,6 +69,15 @@ func typesByOID(oids []types.OID) ([]*types.Type, error) {
 		}
 		t, ok := types.ByOID(oid)
 		if !ok {
+			if err := s.ensure(ctx); err != nil {
+				return nil, err
+			}
+			var err error
+			if t, err = pgcatalog.TypeByOID(ctx, s.tx.view, oid); err != nil {
+				return nil, err
+			}
+		}
+		if t == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", oid)
 		}
 		ts[i] = t
@@ -138,8 +148,16 @@ func (s *Session) describeUtility(ps *Prepared) error {
 // the present transaction. If they are not, or the statement cannot be planned any more, the owner
 // of ps prepares it again.
 func (s *Session) Current(ctx context.Context, ps *Prepared) bool {
-	inner := kindOf(ps.Stmt).planned
-	if inner == nil || s.tx.state == inFailed {
+	k := kindOf(ps.Stmt)
+	inner := k.planned
+	switch {
+	case s.tx.state == inFailed:
+		return true
+	case inner == nil && k.describe != nil: // of FETCH: the cursor may be another one now
+		cols, hasRows, err := k.describe(utility{s}, ps.Stmt)
+		return err == nil && hasRows == ps.HasRows && sameColumns(cols, ps.Columns) &&
+			definedAlike(cols, ps.Columns)
+	case inner == nil:
 		return true
 	}
 	if s.ensure(ctx) != nil {
@@ -149,7 +167,13 @@ func (s *Session) Current(ctx context.Context, ps *Prepared) bool {
 	if err != nil || !sameTypes(plan.ParamTypes, ps.ParamTypes) {
 		return false
 	}
-	return ps.Stmt != inner || !ps.HasRows || ps.checkResult(plan.Root.Columns()) == nil
+	for i, t := range plan.ParamTypes {
+		if !t.SameDefinition(ps.ParamTypes[i]) {
+			return false
+		}
+	}
+	return ps.Stmt != inner || !ps.HasRows || ps.checkResult(plan.Root.Columns()) == nil &&
+		definedAlike(plan.Root.Columns(), ps.Columns)
 }
 
 // Statement finds a prepared statement.

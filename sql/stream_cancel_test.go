@@ -150,7 +150,9 @@ func TestALargeCommitTimesOut(t *testing.T) {
 		code := h.change(t, a, texts, func(p txn.CrashPoint) {
 			if _, done := seen[p]; !done && at == "" {
 				at, again = p, true
-				<-time.After(time.Duration(3*timeout) * time.Millisecond)
+				for range 3 { // one after the other, so that the statement's timer is served
+					<-time.After(time.Duration(5*timeout) * time.Millisecond)
+				}
 			}
 		})
 		switch {

@@ -22,8 +22,11 @@ var useModes = [...]rowlock.Mode{
 // lockTable takes the lock of one relation until the transaction's end.
 func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
 	noWait bool) (rowlock.Outcome, error) {
-	if id < catalog.FirstID || s.tx.asOf != 0 {
-		return rowlock.Held, nil // neither the system's own tables nor the past ever change
+	s.tx.temporary = s.tx.temporary || id.Temporary()
+	if id < catalog.FirstID || id.Temporary() || s.tx.asOf != 0 {
+		// Neither the system's own tables nor the past ever change, and no other session uses a
+		// temporary table.
+		return rowlock.Held, nil
 	}
 	return s.engine.store.RowLocks().LockRelation(ctx, s.locks, uint32(id),
 		rowlock.Request{Mode: mode, NoWait: noWait, Timeout: s.settings.Derived().LockTimeout})
@@ -35,6 +38,9 @@ func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) 
 	err error) {
 	fresh := false
 	for i := range tables {
+		if tables[i].ID.Temporary() && s.tx.asOf != 0 {
+			return false, noPast()
+		}
 		out, err := s.lockTable(ctx, tables[i].ID, useModes[tables[i].Use], false)
 		if err != nil {
 			return false, err

@@ -17,6 +17,9 @@ func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.
 			return a.table
 		}
 	}
+	if d.Temporary() && s.temporary != nil {
+		return s.temporary.statistics(d.ID)
+	}
 	return s.engine.statistics.Get(ctx, d.ID)
 }
 
@@ -31,6 +34,10 @@ func (s *transactor) noteChanges(c *exec.Cursor) {
 // addChange adds to the changes since the last savepoint, so that a rollback to the savepoint can
 // drop them.
 func (s *transactor) addChange(ch statistics.Change) {
+	if ch.Table.Temporary() {
+		s.temporary.changed(ch)
+		return
+	}
 	from := 0
 	if n := len(s.tx.savepoints); n > 0 {
 		from = s.tx.savepoints[n-1].changes
@@ -50,7 +57,12 @@ func (s *transactor) addChange(ch statistics.Change) {
 func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change,
 	found []analyzed) {
 	s.engine.statistics.Note(ctx, changes)
-	for _, a := range found {
+	for i := range found {
+		a := &found[i]
+		if a.id.Temporary() {
+			s.temporary.analyzed(a)
+			continue
+		}
 		s.engine.statistics.Replaced(ctx, a.id, a.rows, a.by)
 	}
 }

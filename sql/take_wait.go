@@ -180,7 +180,7 @@ func (p *planSource) takeAgain(ctx context.Context, none *nothingTaken) error {
 	env := s.execEnv(ctx, p.env.Stats)
 	env.Incremental, env.Runtime.Ctx = p.env.Incremental, ctx
 	p.env, r.tx, r.readTS = env, s.tx.tx, s.tx.tx.ReadTS()
-	p.checked = !r.plan.References
+	p.checked = !r.plan.ChecksLater
 	p.mark()
 	p.cursor, err = exec.Open(ctx, p.env, r.plan, r.params)
 	return err

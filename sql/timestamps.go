@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -12,6 +14,27 @@ func (f *accessor) StartTimestamp() (int64, error) {
 		return 0, err
 	}
 	return int64(f.s.tx.tx.StartTS()), nil
+}
+
+// HasWritten is part of expr.Timestamps.
+func (f *accessor) HasWritten() (bool, error) {
+	return f.s.tx.tx != nil && f.s.tx.tx.Dirty(), nil
+}
+
+// RunningTransactions is part of expr.Timestamps.
+func (f *accessor) RunningTransactions() ([]int64, error) {
+	own, err := f.StartTimestamp()
+	if err != nil {
+		return nil, err
+	}
+	var out []int64
+	for _, r := range f.s.engine.store.Running() {
+		if ts := int64(r.StartTS); ts != own {
+			out = append(out, ts)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // SnapshotTimestamp is part of expr.Timestamps. While READ COMMITTED rechecks a row, it is the

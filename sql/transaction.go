@@ -85,7 +85,7 @@ func (s *transactor) ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
+	s.tx.tx, s.tx.view = tx, s.engine.catalog.ViewWith(tx, s.temporarySchema())
 	tx.SetStatement(ctx, s.text)
 	tx.CountIn(s.memory)
 	if s.tx.frees {
@@ -102,10 +102,16 @@ func (s *transactor) commit(ctx context.Context) error {
 		return nil
 	}
 	if err := s.references.CheckDeferred(ctx); err != nil {
+		err = s.conceal(ctx, nil, err)
 		s.abort(ctx)
 		return err
 	}
 	if err := s.holdCursors(ctx); err != nil {
+		s.abort(ctx)
+		return err
+	}
+	emptied, err := s.atCommit(ctx)
+	if err != nil {
 		s.abort(ctx)
 		return err
 	}
@@ -125,6 +131,8 @@ func (s *transactor) commit(ctx context.Context) error {
 	s.references.End()
 	tx, view, rebase := s.tx.tx, s.tx.view, s.tx.perStatement()
 	changes, found, altered := s.tx.changes, s.tx.analyzed, s.tx.altersDatabase
+	defer s.engine.snapshots.forget(s.tx.exported)
+	s.tx.large.end()
 	s.tx = transaction{}
 	if taken != nil {
 		defer s.endTaking(ctx, taken) // after the locks are released, too
@@ -147,10 +155,12 @@ func (s *transactor) commit(ctx context.Context) error {
 		err = rerr
 	}
 	if err != nil {
+		err = s.unlessLost(err)
 		s.settings.Rollback()
 		s.dropHeld()
 		return err
 	}
+	s.temporary.ended(true, emptied)
 	if altered {
 		s.engine.defaults.databases.Add(1)
 	}
@@ -170,6 +180,8 @@ func (s *transactor) abort(ctx context.Context) {
 	s.dropHeld()
 	s.references.End()
 	tx, taken := s.tx.tx, s.tx.taken
+	defer s.engine.snapshots.forget(s.tx.exported)
+	s.tx.large.end()
 	s.tx = transaction{}
 	s.settings.Rollback()
 	if tx != nil {
@@ -179,6 +191,7 @@ func (s *transactor) abort(ctx context.Context) {
 			s.engine.log.Warn("rollback", "session", s.pid, "error", err)
 		}
 	}
+	s.temporary.ended(false, false)
 	s.locks.ReleaseTo(0)
 	s.freed(taken)
 }
@@ -220,8 +233,8 @@ func (s *transactor) writable(command string) error {
 // hasRoom refuses a statement that writes if the disk is nearly full, unless the statement frees
 // space in the end.
 func (s *transactor) hasRoom(command string) error {
-	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") ||
-		strings.HasPrefix(command, "TRUNCATE")
+	frees := command == "DELETE" || command == "lo_unlink()" ||
+		strings.HasPrefix(command, "DROP") || strings.HasPrefix(command, "TRUNCATE")
 	if frees {
 		s.tx.frees = true
 		if s.tx.tx != nil {
@@ -235,6 +248,10 @@ func (s *transactor) hasRoom(command string) error {
 func (s *transactor) alone(command string) error {
 	if err := s.noBlock(command); err != nil {
 		return err
+	}
+	if s.inProgram {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot be executed from a function",
+			command)
 	}
 	if s.multiStatement {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block",

@@ -58,6 +58,9 @@ func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction)
 			"SET TRANSACTION can only be used in transaction blocks")
 		return "SET", nil
 	}
+	if st.Snapshot != nil {
+		return "SET", s.importSnapshot(ctx, *st.Snapshot)
+	}
 	return "SET", s.setModes(ctx, &st.Modes)
 }
 
@@ -119,19 +122,24 @@ func (s utility) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, 
 		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
 			"SAVEPOINT can only be used in transaction blocks")
 	}
+	return "SAVEPOINT", s.addSavepoint(ctx, st.Name)
+}
+
+// addSavepoint makes a savepoint at this point of the transaction.
+func (s utility) addSavepoint(ctx context.Context, name string) error {
 	if len(s.tx.savepoints) >= maxSavepoints {
-		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "too many savepoints").
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "too many savepoints").
 			WithHint("A transaction may have %d of them; RELEASE those that are no longer needed.",
 				maxSavepoints)
 	}
 	if err := s.ensure(ctx); err != nil {
-		return "", err
+		return err
 	}
-	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: name, at: s.tx.tx.Savepoint(),
 		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes),
 		analyzed: len(s.tx.analyzed),
 		checks:   s.references.Savepoint(), notices: s.tx.notices.Mark(), readOnly: s.tx.readOnly})
-	return "SAVEPOINT", nil
+	return nil
 }
 
 // maxSavepoints bounds the savepoints of one block.
@@ -156,7 +164,9 @@ func (s utility) execRelease(st *ast.Release) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.tx.readOnly = s.tx.savepoints[i].readOnly // as SET TRANSACTION left it before
 	s.tx.savepoints = s.tx.savepoints[:i]
+	s.tx.large.release(i)
 	return "RELEASE", nil
 }
 
@@ -165,6 +175,13 @@ func (s utility) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.undoTo(i)
+	s.tx.state = inBlock
+	return "ROLLBACK", nil
+}
+
+// undoTo returns the transaction to the state that it had at savepoint i, which remains.
+func (s utility) undoTo(i int) {
 	sp := &s.tx.savepoints[i]
 	s.closePortalsSince(i + 1)
 	s.tx.tx.RollbackTo(sp.at)
@@ -173,9 +190,8 @@ func (s utility) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	s.locks.ReleaseTo(sp.locks)
 	s.references.RollbackTo(sp.checks)
 	s.tx.notices.RollbackTo(sp.notices)
+	s.tx.large.rollbackTo(i)
 	s.tx.readOnly = sp.readOnly
 	s.tx.changes, s.tx.analyzed = s.tx.changes[:sp.changes], s.tx.analyzed[:sp.analyzed]
 	s.tx.savepoints = s.tx.savepoints[:i+1]
-	s.tx.state = inBlock
-	return "ROLLBACK", nil
 }

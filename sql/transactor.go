@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"context"
 	"time"
 
 	"github.com/minidb/minidb/sql/notify"
@@ -32,6 +33,7 @@ const (
 // transaction is the session's present transaction. The store's transaction is begun by the first
 // statement that needs a snapshot, not by BEGIN.
 type transaction struct {
+	temporary   bool // it has used a temporary relation
 	state       txnState
 	tx          *txn.Txn
 	view        *catalog.View
@@ -51,6 +53,8 @@ type transaction struct {
 	notices     notify.Pending      // LISTEN, UNLISTEN and NOTIFY
 	taken       map[uint32]*takenRows
 	takes       takeWait
+	exported    []string // identifiers of its snapshots in Engine.snapshots
+	large       largeObjects
 	// altersDatabase: ALTER DATABASE changed what sessions begin with.
 	altersDatabase bool
 	// of locked sequences, whose present definition the snapshot does not show
@@ -80,13 +84,19 @@ type transactor struct {
 	// shown is, by incremental view, the lastCommit that it was waited for to show (freshViews).
 	shown           map[table.ID]tso.Timestamp
 	listener        *notify.Listener // nil: the client takes no notifications
-	references      *ri.Queue        // foreign key checks that are due before the commit
+	references      *ri.Queue        // checks of constraints that are due before the commit
 	retries         int              // failed attempts at the implicit transaction
 	pessimisticLeft int              // implicit transactions that are still to lock what they write
+
+	// temporary is nil while the session has no temporary objects.
+	temporary *temporary
+	// atCommit does what ON COMMIT says (planRunner.temporaryAtCommit).
+	atCommit func(context.Context) (bool, error)
 
 	sideEffects    bool // the implicit transaction had effects that must not happen twice
 	multiStatement bool // the statement is one of several in its Query
 	prompt         bool // the session has not waited since the statement was prepared
+	inProgram      bool // the statement is part of a program (DO)
 	single         bool // the statement is all of its message, or of its messages up to Sync
 }
 

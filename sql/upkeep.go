@@ -145,7 +145,11 @@ type target struct {
 func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target,
 	error) {
 	if len(st.Tables) == 0 {
-		return s.allTables(ctx, "")
+		all, err := s.allTables(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		return s.owned(ctx, st, all)
 	}
 	var out []target
 	for i := range st.Tables {
@@ -172,12 +176,32 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 		}
 		out = append(out, target{d, columns})
 	}
+	return s.owned(ctx, st, out)
+}
+
+// owned returns the targets that the session owns, or that are in a database of its own. It warns
+// of the others.
+func (s maintenance) owned(ctx context.Context, st *ast.Maintenance, all []target) ([]target,
+	error) {
+	a, err := s.authority(ctx)
+	if err != nil || a.Has(a.DatabaseOwner) {
+		return all, err
+	}
+	var out []target
+	for _, t := range all {
+		if a.Has(t.desc.OwnedBy()) {
+			out = append(out, t)
+			continue
+		}
+		s.notice("WARNING", "01000", "skipping \"%s\" --- only table or database owner can %s it",
+			t.desc.Name, st.Command)
+	}
 	return out, nil
 }
 
 // maintained finds a relation that can be vacuumed; nil for an index, which cannot.
 func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
-	d, err := resolver{&s.planRunner}.Relation(ctx, name)
+	d, err := resolver{&s.planRunner}.named(ctx, name)
 	if d != nil || err != nil {
 		return d, err
 	}

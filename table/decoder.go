@@ -44,8 +44,8 @@ func newDecoder(l *layout, out []int) *decoder {
 	dec := &decoder{l: l}
 	var few [32]int // most tables are narrow, and point reads make a decoder each
 	at := few[:]    // 1 + target
-	if len(l.desc.Columns) > len(few) {
-		at = make([]int, len(l.desc.Columns))
+	if n := len(l.desc.Columns) + len(l.desc.Exprs); n > len(few) {
+		at = make([]int, n)
 	}
 	if n := min(len(out), len(l.stored)); n > 0 {
 		dec.values = make([]wanted, 0, n)
@@ -65,10 +65,9 @@ func newDecoder(l *layout, out []int) *decoder {
 		if at[o] == 0 {
 			continue
 		}
-		c := &l.desc.Columns[o]
-		w := wanted{id: c.ID, typ: c.Type, target: at[o] - 1, missing: types.Null}
-		if c.Missing != nil {
-			w.missing, w.err = codec.DecodeValue(c.Missing, c.Type)
+		w := wanted{id: l.id(o), typ: l.desc.PartType(o), target: at[o] - 1, missing: types.Null}
+		if l.desc.Expr(o) == nil && l.desc.Columns[o].Missing != nil {
+			w.missing, w.err = codec.DecodeValue(l.desc.Columns[o].Missing, w.typ)
 		}
 		dec.values = append(dec.values, w)
 		at[o] = 0

@@ -2,8 +2,10 @@ package table
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -57,6 +59,13 @@ type Desc struct {
 	// What replaces all rows at once gives them another place ([Desc.Storage]).
 	StorageID StorageID `json:",omitempty"`
 
+	// RowType is the ID of the type of the rows as values (RowTypeOf); 0: there is none.
+	RowType ID `json:",omitempty"`
+
+	// OfType is the composite type of a typed table, with whose attributes the columns change; 0:
+	// it is not typed.
+	OfType ID `json:",omitempty"`
+
 	Columns      []Column // live columns in order; dropped ones are gone from here
 	NextColumnID ColumnID
 	NextIndexID  IndexID
@@ -66,23 +75,66 @@ type Desc struct {
 	RowKey []IndexColumn
 	// Indexes holds the primary key (Primary; stored as the row key itself when ID is RowIndexID)
 	// and all secondary indexes.
-	Indexes     []Index
+	Indexes []Index
+	// Exprs are the expressions that indexes have in place of columns.
+	Exprs       []Expression `json:",omitempty"`
 	Checks      []Check
 	ForeignKeys []ForeignKey
 	// ReferencedBy lists the tables with a foreign key to this one, this one too if it has one to
 	// itself: each once.
 	ReferencedBy []ID
+	// TriggersDisabled: foreign keys are not checked, and have no actions, when rows of the table
+	// change.
+	TriggersDisabled bool `json:",omitempty"`
+	// Options are storage parameters, or the options of a view, as pg_class.reloptions shows them:
+	// name=value.
+	Options []string `json:",omitempty"`
+	// Unlogged is how the table was made; its rows are as safe as any.
+	Unlogged bool `json:",omitempty"`
+	// ReplicaIdentity is "nothing", "full" or "index"; "" is the primary key.
+	ReplicaIdentity string `json:",omitempty"`
 	// Observers run after rows of the table have changed.
 	Observers []Observer `json:",omitempty"`
+
+	// RowSecurity: Policies bind all roles but the owner, superusers and roles with BYPASSRLS;
+	// with ForceRowSecurity they bind the owner too.
+	RowSecurity      bool     `json:",omitempty"`
+	ForceRowSecurity bool     `json:",omitempty"`
+	Policies         []Policy `json:",omitempty"`
+
+	// OnCommit is what a commit does to a temporary table.
+	OnCommit OnCommit `json:",omitempty"`
+	// Types lists the user types that the expressions of the relation mention, beside those of its
+	// columns.
+	Types []ID `json:",omitempty"`
+	// Mentioned are the types of Types, in that order; package catalog resolves them.
+	Mentioned []*types.Type `json:"-"`
 
 	View     *View     // KindView, KindMaterializedView
 	Sequence *Sequence // KindSequence
 	Comment  string
 
-	prepared *prepared     // encodings worked out by Prepare
+	// Owner is the role that owns the relation; 0: the bootstrap superuser ([Desc.OwnedBy]).
+	Owner acl.StoredOwner `json:",omitempty"`
+	ACL   acl.List        `json:",omitzero"`
+
+	prepared *prepared     // encodings worked out by Prepare, with the program of expressions
 	rekeyed  bool          // see Rekey
 	readAt   tso.Timestamp // see ReadAt; zero: when the transaction reads rows
 }
+
+// Temporary reports whether the relation belongs to one session and ends with it.
+func (d *Desc) Temporary() bool { return d.ID.Temporary() }
+
+// OnCommit is what a commit does to a temporary table.
+type OnCommit uint8
+
+// The actions of ON COMMIT.
+const (
+	OnCommitPreserve OnCommit = iota
+	OnCommitDelete            // its rows are deleted
+	OnCommitDrop
+)
 
 // Column is a column of a table.
 type Column struct {
@@ -101,14 +153,36 @@ type Column struct {
 	Missing   []byte
 	Collation string
 	Comment   string
+	ACL       acl.List `json:",omitzero"` // privileges on the column alone; nil for none
+	// Statistics is how much ANALYZE is to find out; nil: the default, 0: nothing.
+	Statistics *int32 `json:",omitempty"`
+	Storage    string `json:",omitempty"` // letter of attstorage; "": the type's
+	// Compression is the letter of pg_attribute.attcompression; "": the default.
+	Compression string   `json:",omitempty"`
+	Options     []string `json:",omitempty"` // pg_attribute.attoptions
+}
+
+// Expression is what an index may have in place of a column: a value that is computed from a row,
+// and is part of index entries only. Indexes that have the same one share it.
+type Expression struct {
+	ID   ColumnID // drawn with those of columns, and no column's
+	Text string   // its source as pg_get_indexdef prints it, in parentheses unless it is a call
+	Name string   // of the index's column in pg_attribute
+	Type *types.Type
+	// Statistics is as that of a column.
+	Statistics *int32 `json:",omitempty"`
 }
 
 // IndexColumn is one key column of an index.
 type IndexColumn struct {
-	ColumnID   ColumnID // 0 for an expression
-	ExprText   string   // source of an expression key
+	ColumnID   ColumnID // of a column or an [Expression]
 	Desc       bool
 	NullsFirst bool
+	OpClass    string `json:",omitempty"` // "" for the default of the type
+	Collation  string `json:",omitempty"` // "" for the column's
+	// Operator, in an EXCLUDE constraint, is true of this column of two rows that exclude each
+	// other, as the operators of the other columns are.
+	Operator string `json:",omitempty"`
 }
 
 // Index is a primary key, a unique constraint or an index.
@@ -123,13 +197,40 @@ type Index struct {
 	Primary          bool // backs PRIMARY KEY
 	Constraint       bool // made by PRIMARY KEY or UNIQUE rather than CREATE INDEX
 	NullsNotDistinct bool
-	Columns          []IndexColumn
-	Include          []ColumnID // covered columns in the entry's value
-	WhereText        string     // partial index predicate, or ""
-	Comment          string
+	// Deferrable: rows of one transaction may have the same key until the end of the statement, or
+	// as SET CONSTRAINTS says of the transaction, whose beginning is InitiallyDeferred.
+	Deferrable        bool `json:",omitempty"`
+	InitiallyDeferred bool `json:",omitempty"`
+	// Method is the access method that the index was made with; "" is btree.
+	Method    string `json:",omitempty"`
+	Columns   []IndexColumn
+	Include   []ColumnID // covered columns in the entry's value
+	WhereText string     // partial index predicate, or ""
+	// Options are the storage parameters of WITH, as pg_class.reloptions has them: name=value.
+	// They are kept and shown, and say nothing to this store.
+	Options []string `json:",omitempty"`
+	// Clustered: CLUSTER orders the table by the index.
+	Clustered bool `json:",omitempty"`
+	// ReplicaIdentity: the table's is "index", and means this one.
+	ReplicaIdentity bool `json:",omitempty"`
+	Comment         string
 	// ConstraintComment is the comment of the constraint that the index backs.
 	ConstraintComment string `json:",omitempty"`
 }
+
+// MethodGIN is the access method whose entries are made of the parts of values.
+const MethodGIN = "gin"
+
+// GIN reports whether the entries of the index are made of the parts of values ([gin.Column]). It
+// has no order, and is no use for ranges of its columns.
+func (ix *Index) GIN() bool { return ix.Method == MethodGIN }
+
+// Immediate reports whether no two rows have the same key that is not NULL, not even of one
+// transaction.
+func (ix *Index) Immediate() bool { return (ix.Unique || ix.Primary) && !ix.Deferrable }
+
+// Exclusion reports whether the index backs an EXCLUDE constraint.
+func (ix *Index) Exclusion() bool { return len(ix.Columns) > 0 && ix.Columns[0].Operator != "" }
 
 // Check is a CHECK constraint.
 type Check struct {
@@ -137,7 +238,9 @@ type Check struct {
 	Text string // expression source
 	// NotValid: rows that were there before it have not been verified.
 	NotValid bool
-	Comment  string `json:",omitempty"`
+	// NoInherit: tables that inherit would not get it.
+	NoInherit bool   `json:",omitempty"`
+	Comment   string `json:",omitempty"`
 }
 
 // ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of
@@ -151,9 +254,11 @@ type ForeignKey struct {
 	MatchFull          bool   // either all of Columns are NULL or none
 	NotValid           bool   // rows that were there before it have not been verified
 	OnDelete, OnUpdate string // "no action", "restrict", "cascade", "set null", "set default"
-	Deferrable         bool
-	InitiallyDeferred  bool
-	Comment            string `json:",omitempty"`
+	// OnDeleteColumns are those of Columns that OnDelete sets to NULL or their default; nil: all.
+	OnDeleteColumns   []ColumnID `json:",omitempty"`
+	Deferrable        bool
+	InitiallyDeferred bool
+	Comment           string `json:",omitempty"`
 }
 
 // ConstraintComment returns a pointer to the comment of a constraint of the table, nil if there is
@@ -187,6 +292,32 @@ type View struct {
 	Unpopulated bool `json:",omitempty"`
 	// Incremental is set for a materialized view that follows its tables by itself.
 	Incremental *Incremental `json:",omitempty"`
+}
+
+// CheckOption returns "local", "cascaded", or "" for a view without CHECK OPTION.
+func (d *Desc) CheckOption() string { return d.option("check_option") }
+
+// SecurityInvoker reports whether the privileges on what the view reads are those of the role that
+// runs the statement, instead of the view's owner.
+func (d *Desc) SecurityInvoker() bool { return d.on("security_invoker") }
+
+// SecurityBarrier reports whether the view's condition is tested before any other on its rows.
+func (d *Desc) SecurityBarrier() bool { return d.on("security_barrier") }
+
+// on reports the value of a boolean option, however it was written.
+func (d *Desc) on(name string) bool {
+	on, _ := types.ParseBool(d.option(name))
+	return on
+}
+
+// option returns the value of an option, "" if it is not set.
+func (d *Desc) option(name string) string {
+	for _, o := range d.Options {
+		if value, ok := strings.CutPrefix(o, name+"="); ok {
+			return strings.ToLower(value)
+		}
+	}
+	return ""
 }
 
 // Incremental is what a materialized view that follows its tables is made of, beside its rows. How
@@ -256,9 +387,79 @@ func (d *Desc) ColumnByID(id ColumnID) int {
 	return -1
 }
 
+// Part returns the ordinal of a column or an expression, or -1. Ordinals of expressions follow
+// those of columns.
+func (d *Desc) Part(id ColumnID) int {
+	if i := d.ColumnByID(id); i >= 0 {
+		return i
+	}
+	for i := range d.Exprs {
+		if d.Exprs[i].ID == id {
+			return len(d.Columns) + i
+		}
+	}
+	return -1
+}
+
+// Expr returns the expression with an ordinal of Part, nil for one of a column.
+func (d *Desc) Expr(ordinal int) *Expression {
+	if i := ordinal - len(d.Columns); i >= 0 && i < len(d.Exprs) {
+		return &d.Exprs[i]
+	}
+	return nil
+}
+
+// PartType returns the type of the column or expression with an ordinal of Part.
+func (d *Desc) PartType(ordinal int) *types.Type {
+	if e := d.Expr(ordinal); e != nil {
+		return e.Type
+	}
+	return d.Columns[ordinal].Type
+}
+
+// HasExpr reports whether a key column of the index is an expression.
+func (d *Desc) HasExpr(ix *Index) bool {
+	return slices.ContainsFunc(ix.Columns,
+		func(c IndexColumn) bool { return d.ColumnByID(c.ColumnID) < 0 })
+}
+
+// TrimExprs removes the expressions that no index has any more.
+func (d *Desc) TrimExprs() {
+	d.Exprs = slices.DeleteFunc(d.Exprs, func(e Expression) bool {
+		return !slices.ContainsFunc(d.Indexes, func(ix Index) bool {
+			return slices.ContainsFunc(ix.Columns,
+				func(c IndexColumn) bool { return c.ColumnID == e.ID })
+		})
+	})
+}
+
+// Computes reports whether an index has an expression, a predicate or operators, which must be
+// evaluated to make its entries.
+func (d *Desc) Computes() bool {
+	return len(d.Exprs) > 0 || slices.ContainsFunc(d.Indexes,
+		func(ix Index) bool { return ix.WhereText != "" || ix.Exclusion() })
+}
+
 // PrimaryKey returns the primary key's index, or nil.
 func (d *Desc) PrimaryKey() *Index {
 	return find(d.Indexes, func(ix *Index) bool { return ix.Primary })
+}
+
+// RowPrimaryKey returns the primary key's index if its columns are the row key, or nil. A
+// deferrable primary key is an index beside rows with a hidden row key.
+func (d *Desc) RowPrimaryKey() *Index {
+	if pk := d.PrimaryKey(); pk != nil && pk.ID == RowIndexID {
+		return pk
+	}
+	return nil
+}
+
+// ChecksLater reports whether writing the table's rows may leave checks for the end of the
+// statement or of the transaction, or needs row locks: of foreign keys, its own or to it, of
+// deferrable keys, and of EXCLUDE constraints.
+func (d *Desc) ChecksLater() bool {
+	return d.References() || slices.ContainsFunc(d.Indexes,
+		func(ix Index) bool { return ix.Deferrable || ix.Exclusion() })
 }
 
 // find returns the first item of a list that is looked for, or nil.
@@ -276,21 +477,27 @@ func (d *Desc) Clone() *Desc {
 	c := *d
 	c.prepared, c.readAt = nil, 0
 	c.Columns = slices.Clone(d.Columns)
+	for i := range c.Columns {
+		c.Columns[i].Options = slices.Clone(c.Columns[i].Options)
+	}
 	c.RowKey = slices.Clone(d.RowKey)
+	c.Exprs = slices.Clone(d.Exprs)
 	c.Indexes = slices.Clone(d.Indexes)
 	for i := range c.Indexes {
 		ix := &c.Indexes[i]
 		ix.Columns = slices.Clone(ix.Columns)
 		ix.Include = slices.Clone(ix.Include)
+		ix.Options = slices.Clone(ix.Options)
 	}
-	c.Checks = slices.Clone(d.Checks)
+	c.Checks, c.Policies = slices.Clone(d.Checks), clonePolicies(d.Policies)
 	c.ForeignKeys = slices.Clone(d.ForeignKeys)
 	for i := range c.ForeignKeys {
 		fk := &c.ForeignKeys[i]
 		fk.Columns, fk.RefColumns = slices.Clone(fk.Columns), slices.Clone(fk.RefColumns)
+		fk.OnDeleteColumns = slices.Clone(fk.OnDeleteColumns)
 	}
-	c.ReferencedBy = slices.Clone(d.ReferencedBy)
-	c.Observers = slices.Clone(d.Observers)
+	c.ReferencedBy, c.Types = slices.Clone(d.ReferencedBy), slices.Clone(d.Types)
+	c.Options, c.Observers = slices.Clone(d.Options), slices.Clone(d.Observers)
 	for i := range c.Observers {
 		c.Observers[i].Columns = slices.Clone(c.Observers[i].Columns)
 	}
@@ -381,15 +588,17 @@ func (d *Desc) IndexByName(name string) *Index {
 	return find(d.Indexes, func(ix *Index) bool { return ix.Name == name })
 }
 
-// InUniqueKey reports whether the column with an ordinal is part of the row key or of a unique
-// index's key.
+// InUniqueKey reports whether the column with an ordinal may decide about the row key or a unique
+// index's key: it is part of one, or the index has an expression or a predicate, which may read it.
 func (d *Desc) InUniqueKey(ordinal int) bool {
 	in := func(cols []IndexColumn) bool {
 		return slices.ContainsFunc(cols,
 			func(c IndexColumn) bool { return c.ColumnID == d.Columns[ordinal].ID })
 	}
-	return in(d.RowKey) || slices.ContainsFunc(d.Indexes,
-		func(ix Index) bool { return ix.Unique && in(ix.Columns) })
+	return in(d.RowKey) || slices.ContainsFunc(d.Indexes, func(ix Index) bool {
+		return (ix.Unique || ix.Exclusion()) &&
+			(in(ix.Columns) || ix.WhereText != "" || d.HasExpr(&ix))
+	})
 }
 
 // VisibleColumns is the number of columns that * stands for.

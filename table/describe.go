@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/table/codec"
+	"github.com/minidb/minidb/table/gin"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -18,7 +19,7 @@ func DescribeKey(d *Desc, k Key) string {
 	if err != nil {
 		return fmt.Sprintf("%x", k.Rest)
 	}
-	s, rest, ok := describeColumns(l.key, k.Rest)
+	s, rest, ok := describeEntryKey(l, k.Rest)
 	if !ok {
 		return fmt.Sprintf("%x", k.Rest)
 	}
@@ -32,6 +33,19 @@ func DescribeKey(d *Desc, k Key) string {
 		s += fmt.Sprintf("+%x", rest)
 	}
 	return s
+}
+
+// describeEntryKey describes the key columns of an entry, or the one key that an entry of GIN has:
+// (tags: x).
+func describeEntryKey(l *layout, b []byte) (s string, rest []byte, ok bool) {
+	if l.gin == nil {
+		return describeColumns(l.key, b)
+	}
+	s, rest, err := gin.Describe(l.gin, b)
+	if err != nil {
+		return "", nil, false
+	}
+	return "(" + l.name(l.key[b[0]-1].ordinal) + ": " + s + ")", rest, true
 }
 
 func describeColumns(cols []keyColumn, b []byte) (s string, rest []byte, ok bool) {
@@ -73,17 +87,23 @@ func DescribeValue(d *Desc, k Key, value []byte) string {
 			return strings.Join(append(parts, fmt.Sprintf("+%x", value)), " ")
 		}
 		value = rest
-		o := d.ColumnByID(ColumnID(id))
+		o := d.Part(ColumnID(id))
 		if o < 0 {
 			parts = append(parts, fmt.Sprintf("dropped%d=%x", id, field))
 			continue
 		}
-		v, err := codec.DecodeValue(field, d.Columns[o].Type)
+		name, t := "", d.PartType(o)
+		if e := d.Expr(o); e != nil {
+			name = e.Text
+		} else {
+			name = d.Columns[o].Name
+		}
+		v, err := codec.DecodeValue(field, t)
 		if err != nil {
-			parts = append(parts, fmt.Sprintf("%s=?%x", d.Columns[o].Name, field))
+			parts = append(parts, fmt.Sprintf("%s=?%x", name, field))
 			continue
 		}
-		parts = append(parts, d.Columns[o].Name+"="+text(d.Columns[o].Type, v))
+		parts = append(parts, name+"="+text(t, v))
 	}
 	return strings.Join(parts, " ")
 }

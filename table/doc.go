@@ -5,6 +5,9 @@
 // keys change as one, and on package codec for single datums. Which tables there are is package
 // catalog's; what a default or a CHECK means is the planner's.
 //
+// Expressions and predicates of indexes are computed by a [RowProgram], which comes with the
+// descriptor: whatever writes rows or verifies entries uses it, so none can forget an entry.
+//
 // A [Desc] describes a table. [Spans] turns ranges into spans of keys, a [Scanner] reads them into
 // batches of columns, [Lookup] and [GetRow] read by key. A [Writer] inserts, updates and deletes.
 //
@@ -29,8 +32,9 @@
 //
 // # Invariants
 //
-//   - table I1: every row has exactly one entry in each index of its descriptor, written in the
-//     same transaction, with the columns of the row as it is; and no entry is without its row.
+//   - table I1: every row has exactly one entry in each index of its descriptor, or none if it does
+//     not satisfy the predicate of a partial one, written in the same transaction, with the columns
+//     and expressions of the row as it is; and no entry is without its row.
 //   - table I2: a key that must be unique is read before it is written, and written with
 //     Txn.Insert: of two transactions that write it at once, one fails with a conflict. Nothing
 //     else makes uniqueness.
@@ -39,6 +43,8 @@
 //     half).
 //   - table I4: the order of keys is the order of datums, column by column, NULLs where the index
 //     puts them; a range of datums is therefore a span of keys.
+//   - table I5: no entry of a row that waits for a deferrable key is committed (deferred.go), so
+//     that what is committed is unique in a deferrable index as in any other.
 //
 // catalog.Check verifies I1 for a whole store.
 package table

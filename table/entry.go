@@ -1,12 +1,18 @@
 package table
 
-import "github.com/minidb/minidb/table/types"
+import (
+	"context"
+
+	"github.com/minidb/minidb/table/types"
+)
 
 // EntryBuilder makes the index entries of rows, for code that writes or verifies a whole index.
 type EntryBuilder struct {
-	rows, index *layout
-	key         []byte
-	e           entry
+	rows  *layout
+	index *entryMaker
+	key   []byte
+	made  entryList
+	out   []Entry
 }
 
 // Entry is an index entry. Its slices are good until the next one is made.
@@ -26,25 +32,31 @@ func NewEntryBuilder(d *Desc, ix *Index) (*EntryBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &EntryBuilder{rows: rows, index: index}, nil
+	return &EntryBuilder{rows: rows, index: index.maker()}, nil
 }
 
-// Entry makes the entry of a row given in full. For the rows' own index it is the row.
-func (b *EntryBuilder) Entry(row []types.Datum) (Entry, error) {
+// Entries makes the entries of a row given in full, in the order of their keys: none if the row is
+// outside of a partial index. For the rows' own index it is the row. The result is valid until the
+// next call.
+func (b *EntryBuilder) Entries(ctx context.Context, row []types.Datum) ([]Entry, error) {
 	var err error
 	if b.key, err = b.rows.rowKey(b.key[:0], row); err != nil {
-		return Entry{}, err
+		return nil, err
 	}
+	b.out = b.out[:0]
 	if b.index.index == nil {
-		if b.e.value, err = b.rows.rowValue(b.e.value[:0], row); err != nil {
-			return Entry{}, err
-		}
-		return Entry{Key: b.key, Value: b.e.value, Unique: true}, nil
+		e := b.made.add()
+		b.made.n = 0
+		e.value, err = b.rows.rowValue(e.value[:0], row)
+		return append(b.out, Entry{Key: b.key, Value: e.value, Unique: true}), err
 	}
-	if err := b.index.entry(&b.e, row, b.key[len(b.rows.prefix):]); err != nil {
-		return Entry{}, err
+	if err := b.index.entriesOf(ctx, &b.made, row, b.key[len(b.rows.prefix):]); err != nil {
+		return nil, err
 	}
-	return Entry{Key: b.e.key, Value: b.e.value, Unique: b.e.unique}, nil
+	for _, e := range b.made.all() {
+		b.out = append(b.out, Entry{Key: e.key, Value: e.value, Unique: e.unique})
+	}
+	return b.out, nil
 }
 
 // RowKeyOf returns the whole key of the row that an entry of ix points to.

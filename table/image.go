@@ -17,39 +17,40 @@ func (w *Writer) Image(dst []byte, row []types.Datum) ([]byte, error) {
 	return w.rows.rowValue(dst, row)
 }
 
-// UniqueKey appends the key of a row in the first unique index of the relation. unique is false
-// where other rows may have the same: there is no such index, or the key has a NULL that equals
-// nothing.
+// UniqueKey appends the key of a row in the first unique index of columns that has all rows of the
+// relation. unique is false where other rows may have the same: there is no such index, or the key
+// has a NULL that equals nothing.
 func (w *Writer) UniqueKey(dst []byte, row []types.Datum) (key []byte, unique bool, err error) {
 	if w.err != nil {
 		return nil, false, w.err
 	}
-	for _, l := range w.all {
-		if !l.unique {
+	for _, m := range w.all {
+		if !m.unique || m.computed || m.partial() {
 			continue
 		}
-		key, null, err := l.appendKey(dst, row)
-		return key, !null || l.nullsNotDistinct, err
+		key, null, err := m.appendKey(dst, row)
+		return key, !null || m.nullsNotDistinct, err
 	}
 	return dst, false, nil
 }
 
 // SameUniqueKeys reports whether two rows have the same key in every unique index.
-func (w *Writer) SameUniqueKeys(a, b []types.Datum) (same bool, err error) {
+func (w *Writer) SameUniqueKeys(ctx context.Context, a, b []types.Datum) (same bool, err error) {
 	if w.err != nil {
 		return false, w.err
 	}
-	var of [2][]byte
-	for _, l := range w.all {
-		if !l.unique {
+	var keys [2][]byte
+	var single [2]bool
+	for _, m := range w.all {
+		if !m.unique {
 			continue
 		}
 		for i, row := range [...][]types.Datum{a, b} {
-			if of[i], _, err = l.appendKey(of[i][:0], row); err != nil {
+			if keys[i], single[i], err = m.uniqueKey(ctx, keys[i][:0], row); err != nil {
 				return false, err
 			}
 		}
-		if !bytes.Equal(of[0], of[1]) {
+		if single[0] != single[1] || !bytes.Equal(keys[0], keys[1]) {
 			return false, nil
 		}
 	}

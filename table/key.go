@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
 )
 
-// The first byte of every key says whose it is.
+// The first byte of every key says whose it is. Behind txn.CompanionPrefix, which begins the keys
+// of temporary objects, it is the second.
 const (
 	PrefixCatalog  = 'c' // schema: package catalog
 	PrefixSequence = 's' // positions of sequences: package catalog
@@ -16,6 +18,7 @@ const (
 	PrefixStats    = 'a' // what ANALYZE found: package stats
 	PrefixObserver = 'o' // what observers keep: package txn/observer
 	PrefixView     = 'v' // states of incremental views
+	PrefixLarge    = 'l' // large objects: package largeobject
 )
 
 // What follows PrefixCatalog in DescKey and WritersKey.
@@ -67,23 +70,36 @@ func ReadID(b []byte) (ID, []byte, bool) {
 	return ID(v), rest, ok
 }
 
-// DescKey is the key of a relation's descriptor.
-func DescKey(id ID) []byte {
-	return AppendID([]byte{PrefixCatalog, descTag}, id)
+// FirstTemporaryID is the least object ID of temporary objects: schemas, relations and what they
+// consist of. Other objects have lesser ones.
+const FirstTemporaryID ID = 3 << 30
+
+// Temporary reports whether the ID is that of a temporary object.
+func (id ID) Temporary() bool { return id >= FirstTemporaryID }
+
+// KeyPrefix begins keys of an object: some bytes and its ID, behind txn.CompanionPrefix if the
+// object is temporary.
+func KeyPrefix(id ID, first ...byte) []byte {
+	b := make([]byte, 0, len(first)+6)
+	if id.Temporary() {
+		b = append(b, txn.CompanionPrefix)
+	}
+	return AppendID(append(b, first...), id)
 }
+
+// DescKey is the key of a relation's descriptor.
+func DescKey(id ID) []byte { return KeyPrefix(id, PrefixCatalog, descTag) }
 
 // WritersKey is written with a table's descriptor whenever the change matters to transactions that
 // write rows. It is defined here, below the catalog, because every transaction that writes rows
 // validates it: such a change that commits in between must make the transaction fail.
-func WritersKey(id ID) []byte {
-	return AppendID([]byte{PrefixCatalog, writersTag}, id)
-}
+func WritersKey(id ID) []byte { return KeyPrefix(id, PrefixCatalog, writersTag) }
 
 // AppendStorageID appends a storage ID as keys have it.
 func AppendStorageID(dst []byte, id StorageID) []byte { return appendUint(dst, uint32(id)) }
 
 // storagePrefix begins all keys of a storage ID.
-func storagePrefix(id StorageID) []byte { return AppendStorageID([]byte{PrefixTable}, id) }
+func storagePrefix(id StorageID) []byte { return KeyPrefix(ID(id), PrefixTable) }
 
 // StorageSpan holds all rows and index entries under a storage ID.
 func StorageSpan(id StorageID) kv.Span { return PrefixSpan(storagePrefix(id)) }
@@ -114,6 +130,9 @@ func (k Key) IndexSpan() kv.Span {
 
 // DecodeKey takes the key of a row or an index entry apart; ok is false for keys of other owners.
 func DecodeKey(key []byte) (k Key, ok bool) {
+	if len(key) > 0 && key[0] == txn.CompanionPrefix {
+		key = key[1:]
+	}
 	if len(key) == 0 || key[0] != PrefixTable {
 		return Key{}, false
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/codec"
+	"github.com/minidb/minidb/table/gin"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -15,9 +17,17 @@ import (
 type layout struct {
 	desc   *Desc
 	index  *Index // nil: the rows
+	at     int    // of the index in desc.Indexes, or -1
 	prefix []byte
 	key    []keyColumn
-	unique bool
+	// gin, for a GIN index, has the operator classes of key's columns: an entry has one key that
+	// a column's value contains, and the values themselves are not in it.
+	gin []*gin.Column
+	// exclusion is set for the index of an EXCLUDE constraint.
+	exclusion *exclusion
+	unique    bool
+	// deferrable: several rows may have the same key for some time (deferred.go).
+	deferrable bool
 	// nullsNotDistinct: NULLs count as equal, so that every key is unique on its own.
 	nullsNotDistinct bool
 	// row is the row key's columns; entries carry them in their key or value.
@@ -52,19 +62,24 @@ func (c *keyColumn) skip(b []byte) ([]byte, error) {
 // drags the pointer along.
 type prepared struct {
 	owner   *Desc
+	row     *types.Type // of the rows as values; nil: the relation has none
 	rows    *layout
 	indexes []*layout // parallel to Desc.Indexes; the primary key's may be the rows'
+	program RowProgram
 }
 
-// Prepare works out the encodings of a descriptor that is complete and about to be shared.
-func (d *Desc) Prepare() error {
+// Prepare works out the encodings of a descriptor that is complete and about to be shared. p
+// computes the expressions and predicates of its indexes; it may be nil if there are none, or if
+// no entries will be made.
+func (d *Desc) Prepare(program RowProgram) error {
 	p, err := d.prepare()
 	if err != nil {
 		return err
 	}
+	p.program = program
 	d.prepared = p
 	for _, s := range d.States() {
-		if err := s.Prepare(); err != nil {
+		if err := s.Prepare(nil); err != nil {
 			return err
 		}
 	}
@@ -72,7 +87,7 @@ func (d *Desc) Prepare() error {
 }
 
 func (d *Desc) prepare() (*prepared, error) {
-	p := &prepared{owner: d}
+	p := &prepared{owner: d, row: d.rowType()}
 	if !d.HasRows() {
 		return p, nil
 	}
@@ -95,6 +110,7 @@ func (d *Desc) prepare() (*prepared, error) {
 			if l, err = indexLayout(d, &d.Indexes[i], rows); err != nil {
 				return nil, err
 			}
+			l.at = i
 		}
 		p.indexes = append(p.indexes, l)
 	}
@@ -104,11 +120,18 @@ func (d *Desc) prepare() (*prepared, error) {
 func indexLayout(d *Desc, ix *Index, rows *layout) (*layout, error) {
 	l := &layout{
 		desc: d, index: ix, prefix: d.indexPrefix(ix.ID), unique: ix.Unique,
-		nullsNotDistinct: ix.NullsNotDistinct, row: rows.key,
+		nullsNotDistinct: ix.NullsNotDistinct, deferrable: ix.Deferrable, row: rows.key, at: -1,
 	}
 	var err error
 	if l.key, err = keyColumns(d, ix.Columns); err != nil {
 		return nil, err
+	}
+	if ix.GIN() {
+		l.gin, err = ginColumns(d, ix, l.key)
+		return l, err
+	}
+	if ix.Exclusion() {
+		l.exclusion, l.key = exclusionOf(ix, l.key)
 	}
 	for _, c := range l.key {
 		if !c.exact && !slices.Contains(l.stored, c.ordinal) {
@@ -130,20 +153,43 @@ func indexLayout(d *Desc, ix *Index, rows *layout) (*layout, error) {
 }
 
 func (l *layout) sortStored() {
-	slices.SortFunc(l.stored, func(a, b int) int {
-		return int(l.desc.Columns[a].ID) - int(l.desc.Columns[b].ID)
-	})
+	slices.SortFunc(l.stored, func(a, b int) int { return int(l.id(a)) - int(l.id(b)) })
 }
+
+// id returns the ID of the column or expression with an ordinal.
+func (l *layout) id(o int) ColumnID {
+	if e := l.desc.Expr(o); e != nil {
+		return e.ID
+	}
+	return l.desc.Columns[o].ID
+}
+
+// name returns the column or expression with an ordinal as details of errors name it.
+func (l *layout) name(o int) string {
+	if e := l.desc.Expr(o); e != nil {
+		return e.Text
+	}
+	return sqlname.Quote(l.desc.Columns[o].Name)
+}
+
+// computes reports whether a part of the key is an expression.
+func (l *layout) computes() bool {
+	return slices.ContainsFunc(l.key,
+		func(c keyColumn) bool { return l.desc.Expr(c.ordinal) != nil })
+}
+
+// partial reports whether some rows have no entry.
+func (l *layout) partial() bool { return l.index != nil && l.index.WhereText != "" }
 
 func keyColumns(d *Desc, cols []IndexColumn) ([]keyColumn, error) {
 	out := make([]keyColumn, len(cols))
 	for i, c := range cols {
-		o := d.ColumnByID(c.ColumnID)
+		o := d.Part(c.ColumnID)
 		if o < 0 {
 			return nil, fmt.Errorf("table %q: a key names an unknown column: %w", d.Name,
 				kv.ErrCorruption)
 		}
-		t := d.Columns[o].Type
+		t := d.PartType(o)
 		out[i] = keyColumn{ordinal: o, typ: t, desc: c.Desc, nullsFirst: c.NullsFirst,
 			exact: codec.KeyExact(t)}
 	}
@@ -175,9 +221,12 @@ func layoutOf(d *Desc, ix *Index) (*layout, error) {
 			return p.indexes[i], nil
 		}
 	}
-	// An index in the making is not in its table's descriptor yet.
+	// An index in the making is not in its table's descriptor yet. It cannot compute anything.
 	return indexLayout(d, ix, p.rows)
 }
+
+// single reports whether at most one row has a key that is not NULL, at any moment.
+func (l *layout) single() bool { return l.unique && !l.deferrable }
 
 // appendKey appends the key columns of row. null reports whether one of them is NULL.
 func (l *layout) appendKey(dst []byte, row []types.Datum) (key []byte, null bool, err error) {
@@ -202,8 +251,8 @@ func (l *layout) rowKey(dst []byte, row []types.Datum) ([]byte, error) {
 func (l *layout) rowValue(dst []byte, row []types.Datum) ([]byte, error) {
 	var err error
 	for _, o := range l.stored {
-		c := &l.desc.Columns[o]
-		if dst, err = codec.AppendColumn(dst, uint32(c.ID), c.Type, row[o]); err != nil {
+		t := l.desc.PartType(o)
+		if dst, err = codec.AppendColumn(dst, uint32(l.id(o)), t, row[o]); err != nil {
 			return nil, err
 		}
 	}
@@ -217,7 +266,8 @@ type entry struct {
 	unique bool
 }
 
-// entry fills e with the index entry of row, whose row key without prefix is rowKey.
+// entry fills e with the index entry of row, whose row key without prefix is rowKey. row has the
+// expressions of the index behind its columns.
 //
 // An entry that is unique on its own has the row key in its value; all others have it at the end of
 // their key, so that equal values are adjacent.
@@ -244,6 +294,12 @@ func (l *layout) entry(e *entry, row []types.Datum, rowKey []byte) error {
 // splitEntry finds the row key of an entry, and the part of its value that holds columns. rest is
 // the entry's key after the prefix.
 func (l *layout) splitEntry(rest, value []byte) (rowKey, columns []byte, err error) {
+	if l.gin != nil {
+		if rest, err = gin.Skip(l.gin, rest); err != nil {
+			return nil, nil, err
+		}
+		return l.splitAfterKey(rest, value)
+	}
 	for i := range l.key {
 		if rest, err = l.key[i].skip(rest); err != nil {
 			return nil, nil, err
@@ -268,7 +324,7 @@ func (l *layout) splitAfterKey(after, value []byte) (rowKey, columns []byte, err
 // Covering reports whether the entries of ix alone hold the columns out.
 func Covering(d *Desc, ix *Index, out []int) bool {
 	l, err := layoutOf(d, ix)
-	if err != nil {
+	if err != nil || l.gin != nil {
 		return false
 	}
 	for _, o := range out {

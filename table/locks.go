@@ -26,20 +26,26 @@ func (w *Writer) lockUpdate(ctx context.Context, tx *txn.Txn, old, new []types.D
 	}
 	n := len(w.rows.prefix)
 	var given [][]byte // unique keys that the row gives up
-	for _, l := range w.indexes {
-		if !l.unique {
+	for _, m := range w.indexes {
+		if !m.unique && m.exclusion == nil {
 			continue
 		}
-		if err := l.entry(&w.was, old, w.key[n:]); err != nil {
+		if err := w.oldEntries(ctx, tx, m, old, w.key[n:]); err != nil {
 			return err
 		}
-		if err := l.entry(&w.is, new, w.next[n:]); err != nil {
-			return w.tooLarge(l, err)
+		if err := m.entriesOf(ctx, &w.is, new, w.next[n:]); err != nil {
+			return w.withTable(m.layout, err)
 		}
-		if !bytes.Equal(w.was.key, w.is.key) {
+		if w.was.n != w.is.n {
 			mode = rowlock.Update
-			if w.was.unique {
-				given = append(given, bytes.Clone(w.was.key))
+		}
+		for _, e := range w.was.all() {
+			if w.is.has(e.key) {
+				continue
+			}
+			mode = rowlock.Update
+			if e.unique {
+				given = append(given, bytes.Clone(e.key))
 			}
 		}
 	}
@@ -62,15 +68,18 @@ func (w *Writer) lockDelete(ctx context.Context, tx *txn.Txn, old []types.Datum)
 	if err := tx.LockCurrent(ctx, w.key, rowlock.Update, false); err != nil {
 		return err
 	}
-	for _, l := range w.indexes {
-		if !l.unique {
+	for _, m := range w.indexes {
+		if !m.unique {
 			continue
 		}
-		if err := l.entry(&w.was, old, w.key[len(w.rows.prefix):]); err != nil {
+		if err := w.oldEntries(ctx, tx, m, old, w.key[len(w.rows.prefix):]); err != nil {
 			return err
 		}
-		if w.was.unique {
-			if _, err := tx.LockKey(ctx, w.was.key, rowlock.Update, false); err != nil {
+		for _, e := range w.was.all() {
+			if !e.unique {
+				continue
+			}
+			if _, err := tx.LockKey(ctx, e.key, rowlock.Update, false); err != nil {
 				return err
 			}
 		}

@@ -33,7 +33,7 @@ func Lookup(ctx context.Context, tx *txn.Txn, d *Desc, ix *Index, out []int, key
 	} else {
 		lk.dec = newDecoder(l, out)
 	}
-	if len(keys) > 0 && l.unique && len(keys[0]) == len(l.key) {
+	if len(keys) > 0 && l.single() && len(keys[0]) == len(l.key) {
 		err = lk.points(ctx, keys)
 	} else {
 		err = lk.prefixes(ctx, keys)

@@ -70,7 +70,7 @@ func (o *Observer) Observes(id ColumnID) bool {
 func (o *Observer) Changed(d *Desc, old, new []types.Datum) bool {
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		if !c.Hidden && o.Observes(c.ID) && differ(c.Type, old[i], new[i]) {
+		if !c.Hidden && o.Observes(c.ID) && Differ(c.Type, old[i], new[i]) {
 			return true
 		}
 	}
@@ -86,14 +86,16 @@ func (o *Observer) ChangedSince(then *Desc, old []types.Datum, d *Desc, new []ty
 			continue
 		}
 		at := then.ColumnByID(c.ID)
-		if at < 0 || then.Columns[at].Type.OID != c.Type.OID || differ(c.Type, old[at], new[i]) {
+		if at < 0 || then.Columns[at].Type.OID != c.Type.OID || Differ(c.Type, old[at], new[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-func differ(t *types.Type, a, b types.Datum) bool {
+// Differ reports whether two values of a type are distinguishable: numerics of other scales are,
+// and citexts of other case, though they are equal.
+func Differ(t *types.Type, a, b types.Datum) bool {
 	switch {
 	case !types.Equal(t, a, b):
 		return true

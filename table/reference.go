@@ -23,8 +23,10 @@ func (d *Desc) ForeignKeyByOID(oid ID) *ForeignKey {
 }
 
 // ReferencedIndex returns the unique index whose key is just these columns, in any order, or nil:
-// the one that a foreign key to them rests on.
+// the one that a foreign key to them rests on. It is a deferrable one only if there is no other; no
+// foreign key can rest on that.
 func (d *Desc) ReferencedIndex(cols []ColumnID) *Index {
+	var deferrable *Index
 	for i := range d.Indexes {
 		ix := &d.Indexes[i]
 		if !ix.Unique && !ix.Primary || ix.WhereText != "" || len(ix.Columns) != len(cols) {
@@ -32,10 +34,13 @@ func (d *Desc) ReferencedIndex(cols []ColumnID) *Index {
 		}
 		if !slices.ContainsFunc(ix.Columns,
 			func(c IndexColumn) bool { return !slices.Contains(cols, c.ColumnID) }) {
-			return ix
+			if !ix.Deferrable {
+				return ix
+			}
+			deferrable = ix
 		}
 	}
-	return nil
+	return deferrable
 }
 
 // Referable reports whether a foreign key's column of one type may refer to a column of another:

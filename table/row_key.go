@@ -12,10 +12,27 @@ func RowKey(d *Desc, key []types.Datum) ([]byte, error) {
 		return nil, err
 	}
 	row := make([]types.Datum, len(d.Columns))
-	for i, c := range d.PrimaryKey().Columns {
+	for i, c := range d.RowPrimaryKey().Columns {
 		row[d.ColumnByID(c.ColumnID)] = key[i]
 	}
 	return l.rowKey(nil, row)
+}
+
+// KeyOf returns the key of the row of d with these values of d.RowKey, whole and without the prefix
+// that all rows of the table have.
+func KeyOf(d *Desc, values []types.Datum) (key, own []byte, err error) {
+	l, err := layoutOf(d, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	row := make([]types.Datum, len(d.Columns))
+	for i, c := range d.RowKey {
+		row[d.ColumnByID(c.ColumnID)] = values[i]
+	}
+	if key, err = l.rowKey(nil, row); err != nil {
+		return nil, nil, err
+	}
+	return key, key[len(l.prefix):], nil
 }
 
 // DecodeRowKey reads the primary key from the whole key of a row.
@@ -33,7 +50,7 @@ func DecodeRowKey(d *Desc, key []byte) (cols []Column, values []types.Datum, err
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, c := range d.PrimaryKey().Columns {
+	for _, c := range d.RowPrimaryKey().Columns {
 		cols = append(cols, d.Columns[d.ColumnByID(c.ColumnID)])
 	}
 	return cols, values, nil

@@ -1,8 +1,10 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
@@ -18,12 +20,16 @@ type ScanSpec struct {
 	// Spans are from Spans, made with the same Reverse.
 	Spans   []kv.Span
 	Reverse bool
+	// AnyOrder allows the rows that entries of the index name to be read in the order of their own
+	// keys, batch by batch: neighbours are read together.
+	AnyOrder bool
 	// BatchRows hints how many rows are wanted at once; 0 is types.BatchSize.
 	BatchRows int
 }
 
-// Scanner reads rows in key order. It belongs to its transaction's goroutine. Writes that the
-// transaction makes while it is open may or may not be seen; a row that it deletes is not seen.
+// Scanner reads rows in key order (see ScanSpec.AnyOrder). It belongs to its transaction's
+// goroutine. Writes that the transaction makes while it is open may or may not be seen; a row that
+// it deletes is not seen.
 type Scanner struct {
 	tx    *txn.Txn
 	spec  ScanSpec
@@ -51,7 +57,8 @@ func OpenScan(_ context.Context, tx *txn.Txn, spec ScanSpec) (*Scanner, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.fetch = &fetcher{tx: tx, rows: rows, dec: newDecoder(rows, spec.Out)}
+		s.fetch = &fetcher{tx: tx, rows: rows, dec: newDecoder(rows, spec.Out),
+			sort: spec.AnyOrder}
 		return s, nil
 	}
 	s.dec = newDecoder(l, spec.Out)
@@ -186,11 +193,13 @@ func (s *Scanner) closeIterator() error {
 // Close ends the scan.
 func (s *Scanner) Close() error { return s.closeIterator() }
 
-// fetcher reads rows by their keys, many at a time, in the order in which they were added.
+// fetcher reads rows by their keys, many at a time, in the order in which they were added, or with
+// sort in the order of the keys.
 type fetcher struct {
 	tx    *txn.Txn
 	rows  *layout
 	dec   *decoder
+	sort  bool // not with tags
 	arena []byte
 	ends  []int
 	keys  [][]byte
@@ -219,6 +228,9 @@ func (f *fetcher) flush(ctx context.Context, from *layout, b *types.Batch, which
 	for _, end := range f.ends {
 		f.keys = append(f.keys, f.arena[begin:end])
 		begin = end
+	}
+	if f.sort {
+		slices.SortFunc(f.keys, bytes.Compare)
 	}
 	values, err := f.tx.GetMany(ctx, f.keys)
 	if err != nil {

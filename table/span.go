@@ -56,7 +56,7 @@ func (l *layout) span(r *Range) (sp kv.Span, ok bool, err error) {
 		null = null || v.Null
 	}
 	if r.Low == nil && r.High == nil {
-		if len(r.Eq) == len(l.key) && l.unique && (!null || l.nullsNotDistinct) {
+		if len(r.Eq) == len(l.key) && l.single() && (!null || l.nullsNotDistinct) {
 			return PointSpan(p), true, nil
 		}
 		return PrefixSpan(p), true, nil

@@ -1,10 +1,11 @@
 package table
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
@@ -28,6 +29,7 @@ func NullViolation(d *Desc, o int, row []types.Datum) error {
 		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", c.Name,
 		d.Name)
 	e.Schema, e.Table, e.Column = d.Schema, d.Name, c.Name
+	e.Cause = &Disclosure{Desc: d, Row: slices.Clone(row)}
 	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
 }
 
@@ -36,7 +38,15 @@ func CheckViolation(d *Desc, constraint string, row []types.Datum) error {
 	e := sqlerr.New(sqlerr.CheckViolation,
 		"new row for relation \"%s\" violates check constraint \"%s\"", d.Name, constraint)
 	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, constraint
+	e.Cause = &Disclosure{Desc: d, Row: slices.Clone(row)}
 	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
+}
+
+// CheckOptionViolation is 44000 for a row that a view with WITH CHECK OPTION does not show.
+func CheckOptionViolation(d *Desc, view string, row []types.Datum) error {
+	return sqlerr.New(sqlerr.WithCheckOptionViolation,
+		"new row violates check option for view \"%s\"", view).
+		WithDetail("Failing row contains %s.", FormatRow(d, row))
 }
 
 // duplicateOf is duplicate, unless the transaction has no place in a serial order with the one that
@@ -56,6 +66,7 @@ func duplicate(d *Desc, l *layout, row []types.Datum) error {
 	e := sqlerr.New(sqlerr.UniqueViolation,
 		"duplicate key value violates unique constraint \"%s\"", l.constraint())
 	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, l.constraint()
+	e.Cause = &Disclosure{Desc: d, Key: l.columnIDs()}
 	return e.WithDetail("Key %s already exists.", l.format(row))
 }
 
@@ -79,11 +90,12 @@ func TakenKey(d *Desc, k Key) error {
 	}
 	names := make([]string, len(l.key))
 	for i := range l.key {
-		names[i] = sqlname.Quote(d.Columns[l.key[i].ordinal].Name)
+		names[i] = l.name(l.key[i].ordinal)
 	}
 	e := sqlerr.New(sqlerr.UniqueViolation,
 		"duplicate key value violates unique constraint \"%s\"", l.constraint())
 	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, l.constraint()
+	e.Cause = &Disclosure{Desc: d, Key: l.columnIDs()}
 	return e.WithDetail("Key (%s)=%s already exists.", strings.Join(names, ", "), values)
 }
 
@@ -98,9 +110,11 @@ func (l *layout) constraint() string {
 	return l.desc.Name
 }
 
-// tooLarge adds the table to an error of the key encoding.
-func (w *Writer) tooLarge(l *layout, err error) error {
-	if e, ok := err.(*sqlerr.Error); ok && e.Table == "" {
+// withTable adds the table to the error of the key encoding for a type without order. Errors of
+// expressions remain as they are.
+func (w *Writer) withTable(l *layout, err error) error {
+	if e, ok := err.(*sqlerr.Error); ok && e.Table == "" &&
+		e.Code == sqlerr.UndefinedFunction {
 		e.Schema, e.Table, e.Constraint = w.d.Schema, w.d.Name, l.constraint()
 	}
 	return err
@@ -116,17 +130,70 @@ func FormatKey(d *Desc, ix *Index, row []types.Datum) string {
 }
 
 func (l *layout) format(row []types.Datum) string {
+	m := l.maker()
+	row, err := m.extend(context.Background(), row)
+	if err != nil {
+		return "(?)"
+	}
 	var names, values strings.Builder
 	for i := range l.key {
-		if i > 0 {
+		if l.exclusion != nil {
+			i = slices.Index(l.exclusion.place, i) // as the constraint names them
+		}
+		if names.Len() > 0 {
 			names.WriteString(", ")
 			values.WriteString(", ")
 		}
-		c := &l.desc.Columns[l.key[i].ordinal]
-		names.WriteString(sqlname.Quote(c.Name))
-		values.WriteString(text(c.Type, row[l.key[i].ordinal]))
+		o := l.key[i].ordinal
+		names.WriteString(l.name(o))
+		values.WriteString(text(l.key[i].typ, row[o]))
 	}
 	return "(" + names.String() + ")=(" + values.String() + ")"
+}
+
+// Disclosure is the cause of an error whose detail shows values of a table: a whole row, or those
+// of the columns of a key. The layer that knows the rights of the session takes away what they do
+// not cover.
+type Disclosure struct {
+	Desc *Desc
+	Row  []types.Datum // nil: of a key
+	Key  []ColumnID    // as in IndexColumn
+	// Otherwise is the detail for a role that may not see the values; "" for none.
+	Otherwise string
+}
+
+// Error is part of error.
+func (d *Disclosure) Error() string { return "the error shows values of " + d.Desc.Name }
+
+// columnIDs are the columns and expressions of the layout's key.
+func (l *layout) columnIDs() []ColumnID {
+	if l.index != nil {
+		out := make([]ColumnID, len(l.index.Columns))
+		for i, c := range l.index.Columns {
+			out[i] = c.ColumnID
+		}
+		return out
+	}
+	out := make([]ColumnID, len(l.desc.RowKey))
+	for i, c := range l.desc.RowKey {
+		out[i] = c.ColumnID
+	}
+	return out
+}
+
+// FormatColumns shows some columns of a row, as details do if these are not all: (a, b) = (1, x).
+func FormatColumns(d *Desc, row []types.Datum, shown func(c *Column) bool) (text string,
+	any bool) {
+	some, names := *d, []string{}
+	some.Columns = nil
+	var values []types.Datum
+	for i := range d.Columns {
+		if c := &d.Columns[i]; !c.Hidden && shown(c) {
+			some.Columns, values = append(some.Columns, *c), append(values, row[i])
+			names = append(names, c.Name)
+		}
+	}
+	return "(" + strings.Join(names, ", ") + ") = " + FormatRow(&some, values), len(names) > 0
 }
 
 // maxFieldText is where PostgreSQL cuts a field of "Failing row contains".
@@ -135,14 +202,13 @@ const maxFieldText = 64
 // FormatRow shows a row as details do: (1, null, x). Hidden columns are left out.
 func FormatRow(d *Desc, row []types.Datum) string {
 	var b strings.Builder
-	b.WriteByte('(')
+	separator := "("
 	for i := range d.Columns {
 		if d.Columns[i].Hidden {
 			continue
 		}
-		if b.Len() > 1 {
-			b.WriteString(", ")
-		}
+		b.WriteString(separator)
+		separator = ", "
 		s := text(d.Columns[i].Type, row[i])
 		if len(s) > maxFieldText {
 			cut := maxFieldText
@@ -152,6 +218,9 @@ func FormatRow(d *Desc, row []types.Datum) string {
 			s = s[:cut] + "..."
 		}
 		b.WriteString(s)
+	}
+	if separator == "(" { // it has no columns
+		return "()"
 	}
 	b.WriteByte(')')
 	return b.String()

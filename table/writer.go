@@ -26,18 +26,19 @@ type Writer struct {
 	d       *Desc
 	alloc   RowIDs
 	rows    *layout
-	all     []*layout // of the descriptor's indexes, in their order
-	indexes []*layout // all without the one that is the rows themselves
+	all     []*entryMaker // of the descriptor's indexes, in their order
+	indexes []*entryMaker // all without the one that is the rows themselves
 	notNull []int
 	rowID   int // ordinal of the hidden row ID, or -1
 	err     error
 
 	hook      RowHook
+	keys      KeyHook
 	validated *txn.Txn
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
 	old       []byte // value of the row as it was, for observers
-	was, is   entry
+	was, is   entryList
 	// removed is when the row that had the row key before went, if that is after what the
 	// transaction reads; else zero. Its entries went with it, and no other row has an entry with
 	// its row key.
@@ -71,10 +72,11 @@ func NewWriter(d *Desc, alloc RowIDs) *Writer {
 		}
 		return w
 	}
-	w.rows, w.all = p.rows, p.indexes
+	w.rows = p.rows
 	for _, l := range p.indexes {
-		if l != p.rows {
-			w.indexes = append(w.indexes, l)
+		m := l.maker()
+		if w.all = append(w.all, m); l != p.rows {
+			w.indexes = append(w.indexes, m)
 		}
 	}
 	for i := range d.Columns {
@@ -124,12 +126,14 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 	if err != nil {
 		return err
 	}
-	for _, l := range w.indexes {
-		if err := l.entry(&w.is, row, w.key[len(w.rows.prefix):]); err != nil {
-			return w.tooLarge(l, err)
+	for _, m := range w.indexes {
+		if err := m.entriesOf(ctx, &w.is, row, w.key[len(w.rows.prefix):]); err != nil {
+			return w.withTable(m.layout, err)
 		}
-		if err := w.putEntry(ctx, tx, l, &w.is, row); err != nil {
-			return err
+		for i := range w.is.all() {
+			if err := w.putEntry(ctx, tx, m, &w.is.list[i], row); err != nil {
+				return err
+			}
 		}
 	}
 	return w.callHook(ctx, nil, row)
@@ -156,7 +160,7 @@ func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err
 	return fresh, err
 }
 
-// Encode calls emit with what Insert would write: first the row, in list zero, then the entry of
+// Encode calls emit with what Insert would write: first the row, in list zero, then the entries in
 // each index that has entries of its own, in lists from one on. It is for bulk loads; the caller
 // checks unique keys. The slices are valid only during the call of emit.
 func (w *Writer) Encode(ctx context.Context, row []types.Datum,
@@ -168,11 +172,13 @@ func (w *Writer) Encode(ctx context.Context, row []types.Datum,
 		return err
 	}
 	emit(0, w.key, w.value)
-	for i, l := range w.indexes {
-		if err := l.entry(&w.is, row, w.key[len(w.rows.prefix):]); err != nil {
-			return w.tooLarge(l, err)
+	for i, m := range w.indexes {
+		if err := m.entriesOf(ctx, &w.is, row, w.key[len(w.rows.prefix):]); err != nil {
+			return w.withTable(m.layout, err)
 		}
-		emit(1+i, w.is.key, w.is.value)
+		for _, e := range w.is.all() {
+			emit(1+i, e.key, e.value)
+		}
 	}
 	return nil
 }
@@ -200,9 +206,17 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 
 // putEntry writes an entry that the row did not have before: it holds the row key, so no other row
 // had it.
-func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry,
+func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, m *entryMaker, e *entry,
 	row []types.Datum) error {
+	l := m.layout
+	if l.exclusion != nil {
+		if err := w.exclude(ctx, tx, m, e, row); err != nil {
+			return err
+		}
+	}
 	switch {
+	case e.unique && l.deferrable && w.keys != nil:
+		return w.putDeferrable(ctx, tx, l, e)
 	case e.unique:
 		return w.insertUnique(ctx, tx, l, e.key, e.value, row)
 	case w.removed != 0:
@@ -237,8 +251,8 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 	if err := w.replaceRow(ctx, tx, old, new); err != nil {
 		return err
 	}
-	for _, l := range w.indexes {
-		if err := w.updateEntry(ctx, tx, l, old, new); err != nil {
+	for _, m := range w.indexes {
+		if err := w.updateEntries(ctx, tx, m, old, new); err != nil {
 			return err
 		}
 	}
@@ -267,25 +281,46 @@ func (w *Writer) deleteRow(tx *txn.Txn, old []types.Datum) error {
 	return tx.Delete(w.key)
 }
 
-func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old,
+// updateEntries removes the entries that only the old row has, and writes those that the new one
+// has otherwise or alone.
+func (w *Writer) updateEntries(ctx context.Context, tx *txn.Txn, m *entryMaker, old,
 	new []types.Datum) error {
+	if m.gin != nil && m.sameKeys(old, new) && bytes.Equal(w.key, w.next) {
+		return nil
+	}
 	n := len(w.rows.prefix)
-	if err := l.entry(&w.was, old, w.key[n:]); err != nil {
+	if err := w.oldEntries(ctx, tx, m, old, w.key[n:]); err != nil {
 		return err
 	}
-	if err := l.entry(&w.is, new, w.next[n:]); err != nil {
-		return w.tooLarge(l, err)
+	if err := m.entriesOf(ctx, &w.is, new, w.next[n:]); err != nil {
+		return w.withTable(m.layout, err)
 	}
-	if bytes.Equal(w.was.key, w.is.key) {
-		if bytes.Equal(w.was.value, w.is.value) {
-			return nil
+	for _, e := range w.was.all() {
+		if w.is.has(e.key) {
+			continue
 		}
-		return tx.Set(w.is.key, w.is.value)
+		if err := tx.Delete(e.key); err != nil {
+			return err
+		}
 	}
-	if err := tx.Delete(w.was.key); err != nil {
-		return err
+	was := w.was.all()
+	for i := range w.is.all() {
+		e := &w.is.list[i]
+		for len(was) > 0 && bytes.Compare(was[0].key, e.key) < 0 {
+			was = was[1:]
+		}
+		var err error
+		switch {
+		case len(was) == 0 || !bytes.Equal(was[0].key, e.key):
+			err = w.putEntry(ctx, tx, m, e, new)
+		case !bytes.Equal(was[0].value, e.value):
+			err = tx.Set(e.key, e.value)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return w.putEntry(ctx, tx, l, &w.is, new)
+	return nil
 }
 
 // Delete removes a row, given in full, with its index entries.
@@ -303,12 +338,14 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 	if err := w.deleteRow(tx, old); err != nil {
 		return err
 	}
-	for _, l := range w.indexes {
-		if err := l.entry(&w.was, old, w.key[len(w.rows.prefix):]); err != nil {
+	for _, m := range w.indexes {
+		if err := w.oldEntries(ctx, tx, m, old, w.key[len(w.rows.prefix):]); err != nil {
 			return err
 		}
-		if err := tx.Delete(w.was.key); err != nil {
-			return err
+		for _, e := range w.was.all() {
+			if err := tx.Delete(e.key); err != nil {
+				return err
+			}
 		}
 	}
 	return w.callHook(ctx, old, nil)
@@ -321,12 +358,20 @@ func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum,
 	if w.err != nil {
 		return nil, nil, false, w.err
 	}
-	for i, l := range w.all {
+	for i, m := range w.all {
 		ix := &w.d.Indexes[i]
-		if !ix.Unique && !ix.Primary || arbiters != nil && !slices.Contains(arbiters, ix.ID) {
+		if !ix.Unique && !ix.Primary && !ix.Exclusion() ||
+			arbiters != nil && !slices.Contains(arbiters, ix.ID) {
 			continue
 		}
-		existing, found, err := w.holder(ctx, tx, l, row)
+		if ix.Deferrable {
+			return nil, nil, false, deferredArbiter(w.d, ix)
+		}
+		find := w.holder
+		if ix.Exclusion() {
+			find = w.excludedBy
+		}
+		existing, found, err := find(ctx, tx, m, row)
 		if found || err != nil {
 			return existing, ix, found, err
 		}
@@ -334,16 +379,13 @@ func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum,
 	return nil, nil, false, nil
 }
 
-// holder reads the row that has row's key in l.
-func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout,
+// holder reads the row that has row's key in an index.
+func (w *Writer) holder(ctx context.Context, tx *txn.Txn, m *entryMaker,
 	row []types.Datum) ([]types.Datum, bool, error) {
-	key, null, err := l.appendKey(append(w.key[:0], l.prefix...), row)
-	if err != nil {
+	l := m.layout
+	key, single, err := m.uniqueKey(ctx, append(w.key[:0], l.prefix...), row)
+	if w.key = key; err != nil || !single {
 		return nil, false, err
-	}
-	w.key = key
-	if null && !l.nullsNotDistinct {
-		return nil, false, nil
 	}
 	value, err := tx.GetCurrent(ctx, key)
 	if err != nil {

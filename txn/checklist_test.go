@@ -30,7 +30,8 @@ func checklist() (all []clause) {
 		onePhaseClauses, kindClauses,
 		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses,
 		ownerClauses, addedClauses,
-		knownClauses, streamFateClauses, savepointClauses, doubtClauses, validationClauses,
+		knownClauses, streamFateClauses, savepointClauses, companionClauses, doubtClauses,
+		validationClauses,
 	} {
 		all = append(all, part...)
 	}

@@ -150,4 +150,4 @@ func prewritesRunTogether(sc *scene) {
 
 // meetingMax is far above what prewrites need that run at the same time, and all that those wait
 // which do not.
-const meetingMax = 10 * time.Second
+const meetingMax = 20 * time.Second

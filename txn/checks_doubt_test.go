@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
@@ -21,6 +24,7 @@ var doubtClauses = []clause{
 		secondaryAwaitsTheSync},
 	{"I2", "a write conflict is reported once the other write is durable", conflictAwaitsTheSync},
 	{"I2", "readers wait for a commit whose result was lost", lateCommitIsAwaited},
+	{"I2 I12", "a prewrite whose result was lost waits for no row lock", doubtWaitsForNoRowLock},
 }
 
 // held is an engine on which durable updates are visible, and return when they are let go.
@@ -203,4 +207,94 @@ func (e *asked) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
 		}
 	}
 	return e.Engine.Update(ctx, rows, step)
+}
+
+// repeated is an engine that calls a function before an update of the row "a" that repeats one.
+type repeated struct {
+	*kvtest.Fault
+	n      int
+	before func()
+}
+
+func (e *repeated) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	e.count(rows)
+	return e.Fault.Update(ctx, rows, step)
+}
+
+func (e *repeated) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	e.count(rows)
+	return e.Fault.UpdateLazy(ctx, rows, step)
+}
+
+func (e *repeated) count(rows [][]byte) {
+	if e.before != nil && bytes.Equal(rows[0], mvcc.Row([]byte("a"))) {
+		if e.n++; e.n == 2 {
+			e.before()
+		}
+	}
+}
+
+// inTurn has the batches of a commit prewritten one after the other.
+func inTurn(p txn.Protocol) txn.Options {
+	return txn.Options{Protocol: p, CrashPoint: func(txn.CrashPoint) bool { return false }}
+}
+
+// doubtWaitsForNoRowLock: the answer to a prewrite is lost, and before it is repeated another
+// transaction locks the row. It may wait for the prewrite when it reads, so that the prewrite must
+// not wait for it.
+func doubtWaitsForNoRowLock(sc *scene) {
+	for _, p := range []txn.Protocol{txn.Async, txn.TwoPhase} {
+		e := &repeated{Fault: kvtest.NewFault(split())}
+		s := sc.open(e, inTurn(p))
+		sc.commit(s, "a", "0", "z", "0")
+		tx, owner := sc.writer(s, "a", "1", "z", "1"), sc.begin(s)
+		e.Plan(kvtest.FaultPlan{At: 1})
+		e.before = func() {
+			sc.must(owner.Advance(sc.ctx), "advance")
+			sc.must(sc.nowait(owner, "a", rowlock.Update), "lock")
+		}
+		committed := make(chan error, 1)
+		go func() { committed <- tx.Commit(sc.ctx) }()
+		var err error
+		for waits := true; waits; {
+			select {
+			case err = <-committed:
+				waits = false
+			default:
+				if len(s.RowLocks().Waits()) > 0 {
+					sc.must(owner.Rollback(sc.ctx), "rollback of the owner")
+					sc.fail("waited for a row lock, then: %v", <-committed)
+				}
+				runtime.Gosched()
+			}
+		}
+		wantError[*txn.WriteConflictError](sc, "commit", err)
+		sc.want("the owner", sc.get(owner, "a")+sc.get(owner, "z"), "00")
+		sc.must(owner.Commit(sc.ctx), "commit of the owner")
+	}
+}
+
+// TestARepeatedPrewriteIsNotAwaited: the answer to a prewrite is lost, and it is repeated. Then the
+// commit waits for a row lock, and the owner of that reads what was prewritten.
+func TestARepeatedPrewriteIsNotAwaited(t *testing.T) { require.NoError(t, prove(repeatedPrewrite)) }
+
+func repeatedPrewrite(sc *scene) {
+	e := &repeated{Fault: kvtest.NewFault(split())}
+	s := sc.open(e, inTurn(txn.Async))
+	sc.commit(s, "a", "0", "z", "0")
+	tx, owner := sc.writer(s, "a", "1", "z", "1"), sc.begin(s)
+	e.Plan(kvtest.FaultPlan{At: 1, Applied: true})
+	e.before = func() { sc.must(sc.nowait(owner, "z", rowlock.Update), "lock") }
+	committed := make(chan error, 1)
+	go func() { committed <- tx.Commit(sc.ctx) }()
+	for len(s.RowLocks().Waits()) == 0 {
+		runtime.Gosched()
+	}
+	sc.must(owner.Advance(sc.ctx), "advance")
+	v, err := owner.Get(sc.ctx, []byte("a"))
+	if err == nil {
+		sc.want("the owner", string(v), "0")
+	}
+	sc.must(owner.Rollback(sc.ctx), "rollback of the owner")
+	sc.must(<-committed, "commit")
 }

@@ -29,6 +29,7 @@ var rowRecordClauses = []clause{
 		lostRowLockFailsTheCommit},
 	{"P12 I22", "a transaction that lost a row lock waits for the present holder",
 		lostRowLockIsWaitedFor},
+	{"P12 I22", "a commit locks no row that it has prewritten", prewrittenRowIsNotLocked},
 	{"P13 I22", "deadlocks across processes are detected", deadlockElsewhereIsDetected},
 }
 
@@ -95,6 +96,35 @@ func recordsEndWithTheirTransaction(sc *scene) {
 	sc.must(tx.Commit(sc.ctx), "commit")
 	sc.want("row locks after the commit", sc.rowRecords(there), 0)
 	sc.must(sc.nowait(sc.lockHolder(there, true), "only locked", rowlock.Update), "lock elsewhere")
+}
+
+// prewrittenRowIsNotLocked: while a commit waits for one of its keys, a transaction of the same
+// process waits for another that is prewritten. The commit does not wait for that one, and leaves
+// no row lock behind.
+func prewrittenRowIsNotLocked(sc *scene) {
+	waiting, released := make(chan error, 1), make(chan error, 1)
+	var waiter *txn.Txn
+	here := sc.openWith(shared(), txn.Options{BatchKeys: 1, LockWait: time.Hour},
+		txn.AfterPrewritePrimary, func(s *txn.Store) bool {
+			holder := sc.lockHolder(s, true)
+			sc.must(sc.nowait(holder, "b", rowlock.Update), "lock")
+			waiter = sc.lockHolder(s, true)
+			go func() {
+				waiting <- waiter.LockCurrent(sc.ctx, []byte("a"), rowlock.Update, false)
+			}()
+			until(func() bool { return len(s.RowLocks().States()) == 2 })
+			go func() {
+				until(func() bool { return len(s.RowLocks().Waits()) > 0 })
+				released <- holder.Rollback(sc.ctx)
+			}()
+			return false
+		})
+	tx := sc.writer(here, "a", "1", "b", "1")
+	sc.must(tx.Commit(sc.ctx), "commit")
+	sc.must(<-released, "rollback of the holder")
+	wantError[*txn.StaleError](sc, "lock after the commit", <-waiting)
+	sc.must(waiter.Rollback(sc.ctx), "rollback")
+	sc.want("row locks in the store", sc.rowRecords(here), 0)
 }
 
 // recordsAreHeldToTheEnd: of a key that is written the prewrite's lock is held, of others the row

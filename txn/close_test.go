@@ -155,7 +155,7 @@ func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 		base := memkv.New(memkv.Options{})
 		e := &heldSecondaries{Engine: base, held: make(chan struct{}), release: make(chan struct{})}
 		// nothing else is updated
-		opts.Clock, opts.LockTTL = func() int64 { return 1000 }, time.Hour
+		opts.Clock, opts.LockTTL = still, time.Hour
 		s, err := openTxn(ctx, e, opts)
 		require.NoError(t, err)
 		tx := begin(t, s)
@@ -192,7 +192,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 	for _, crash := range []txn.CrashPoint{txn.AfterPrewrite, txn.AfterCommitPoint} {
 		const rows, perTxn = 3000, 1500
 		e := memkv.New(memkv.Options{})
-		s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase,
+		s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, Clock: still,
 			CrashPoint: func(p txn.CrashPoint) bool { return p == crash }})
 		require.NoError(t, err)
 		for i := 0; i < rows; {
@@ -207,7 +207,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 
 		rec := record.New(e)
 		before := rec.Counts()
-		s = openStore(t, rec, txn.Options{Retention: time.Hour})
+		s = openStore(t, rec, txn.Options{Retention: time.Hour, Clock: still})
 		s.AwaitSecondaries()
 		require.LessOrEqual(t, rec.Since(before).Lazy, int64(rows/256+10),
 			"neighbours are settled together")

@@ -16,18 +16,23 @@ import (
 // The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took too long,
 // ErrAmbiguous (wrapped) when the result is unknown, and those of the engine and the context; with
 // any of them but ErrAmbiguous nothing was written. A serializable transaction also fails with
-// *ReadConflictError, and, even without writes, with *SerializationError.
+// *ReadConflictError, and, even without writes, with *SerializationError. *CompanionError means
+// that the store's own writes are committed, and what the companion had is lost.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone
 	}
 	defer t.finish()
 	t.dropSnapshot()
-	err := t.commitNotifying(func() error {
-		err := t.commit(ctx)
-		t.committed(err)
-		return err
-	})
+	err := t.settleBeside(ctx)
+	if err == nil {
+		err = t.commitNotifying(func() error {
+			err := t.commit(ctx)
+			t.committed(err)
+			return err
+		})
+	}
+	err = t.endBeside(ctx, err)
 	if errors.Is(err, ErrAbandoned) {
 		t.shared.Forget() // a dead coordinator gives nothing back
 	}
@@ -35,7 +40,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 }
 
 func (t *Txn) commit(ctx context.Context) error {
-	if !t.Dirty() {
+	if !t.dirty() {
 		return errors.Join(t.prepare(), t.AwaitDurable(ctx))
 	}
 	if err := t.s.enter(); err != nil {

@@ -15,6 +15,8 @@
 //   - [Iterator] merges a committed span with the transaction's own writes.
 //   - The coordinator (package commit) chooses a [Protocol]: one phase, two, or locks that commit
 //     by themselves. Locks that are left become records in the background (package secondaries).
+//   - Keys of a companion store, which ends with the process, are read and written in a transaction
+//     of that store, which ends as the transaction does (companion.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
@@ -82,6 +84,7 @@
 //	I24 transactions of this process are judged in memory, by no clock      package hints
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
 //	I26 a savepoint costs no memory for what is written after it            package buffer
+//	I27 the companion's writes are committed if the store's are, else not   companion.go
 //
 // # Locking order
 //

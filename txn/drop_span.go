@@ -19,6 +19,13 @@ import (
 //
 // Requires: the span has an end, and its keys are never used again.
 func (t *Txn) DropSpan(span kv.Span) error {
+	if t.aside(span.Start) {
+		c, err := t.besideWrite()
+		if err != nil {
+			return err
+		}
+		return c.DropSpan(span)
+	}
 	if t.node != nil {
 		if err := t.node.WriteSpan(span); err != nil {
 			return err
@@ -42,6 +49,9 @@ func (t *Txn) ReleaseDropped(start, holder []byte) error {
 // Keeps reports whether a span was not dropped as a whole, by the list of dropped spans, and makes
 // Commit fail if it is dropped meanwhile.
 func (t *Txn) Keeps(ctx context.Context, span kv.Span) (bool, error) {
+	if t.aside(span.Start) {
+		return true, nil
+	}
 	t.ValidateKept(span, t.readTS)
 	key, _ := gc.AppendDropped(span)
 	value, err := t.GetUnserialized(ctx, key)
@@ -51,6 +61,9 @@ func (t *Txn) Keeps(ctx context.Context, span kv.Span) (bool, error) {
 // ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole
 // (DropSpan) after the timestamp: what was read or locked in it means nothing any more.
 func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {
+	if t.aside(span.Start) {
+		return
+	}
 	key, _ := gc.AppendDropped(span)
 	t.ValidateSince(kv.Span{Start: key, End: kv.Successor(key)}, since)
 }

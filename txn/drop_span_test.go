@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
@@ -79,7 +78,7 @@ func TestADroppedSpanGoesWhenNobodyCanReadIt(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1, Clock: still})
 			require.NoError(t, err)
 			commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
 			before := begin(t, s)
@@ -145,6 +144,7 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := open()
 			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1,
+				Clock: still,
 				CrashPoint: func(p txn.CrashPoint) bool {
 					return p == txn.AfterPrewrite
 				}})
@@ -160,7 +160,7 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 			require.ErrorIs(t, writer.Commit(ctx), txn.ErrAbandoned)
 			require.NoError(t, dead.Close())
 
-			s, err = openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err = openTxn(ctx, e, txn.Options{LeaseRenewal: -1, Clock: still})
 			require.NoError(t, err)
 			writer = begin(t, s)
 			writer.Validate(wayPoint)
@@ -210,6 +210,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := open()
 			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1,
+				Clock: still,
 				CrashPoint: func(p txn.CrashPoint) bool {
 					return p == txn.AfterCommitPoint
 				}})
@@ -219,7 +220,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 			require.NoError(t, tx.Set([]byte("z"), []byte("1")))
 			require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 			require.NoError(t, dead.Close())
-			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1, Clock: still})
 			require.NoError(t, err)
 			dropRows(t, s)
 			collect(t, s)
@@ -237,7 +238,7 @@ func TestASerializableReaderOfADroppedSpan(t *testing.T) {
 	ctx := context.Background()
 	for _, shared := range []bool{false, true} {
 		s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}),
-			txn.Options{LeaseRenewal: -1})
+			txn.Options{LeaseRenewal: -1, Clock: still})
 		require.NoError(t, err)
 		commit(t, s, "r1", "1", "x", "1")
 		reader, err := s.Begin(ctx, txn.BeginOptions{Serializable: true})
@@ -288,9 +289,7 @@ func dropCosts(t *testing.T, rows int) (drop, passes record.Counts, steps int64)
 	ctx := context.Background()
 	walk := kvtest.NewSteps(memkv.New(memkv.Options{}))
 	e := record.New(walk)
-	// On a clock that does not move the oracle extends its range no more often on a slow machine.
-	now := time.Now().UnixMilli()
-	s, err := openTxn(ctx, e, txn.Options{Clock: func() int64 { return now }})
+	s, err := openTxn(ctx, e, txn.Options{Clock: still})
 	require.NoError(t, err)
 	commit(t, s, "way", "here")
 	for n := 0; n < rows; n += 1000 {

@@ -13,7 +13,11 @@ func (t *Txn) Rollback(ctx context.Context) error {
 	if t.stream != nil && !t.done {
 		t.rollbackStream(ctx)
 	}
+	c := t.companion
 	t.finish()
+	if c != nil {
+		return c.Rollback(ctx)
+	}
 	return nil
 }
 
@@ -50,7 +54,7 @@ func (t *Txn) finish() {
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer.Buffer{}
 	t.counted.none()
-	t.dependencies = nil
+	t.dependencies, t.companion = nil, nil
 }
 
 // releaseLocks ends the transaction's locks, once what it wrote is visible.

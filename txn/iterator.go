@@ -18,6 +18,8 @@ type ScanOptions struct {
 	KeysOnly bool
 	// Unserialized keeps what is read out of the serial order, as [Txn.GetUnserialized] does.
 	Unserialized bool
+	// Current shows all of the transaction's own writes, also those since Freeze.
+	Current bool
 }
 
 // Iterator walks the keys of a span as the transaction sees them: what was committed at start_ts,
@@ -60,6 +62,13 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	if t.done {
 		return nil, ErrTxnDone
 	}
+	if t.aside(span.Start) {
+		c, err := t.beside(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.Scan(ctx, span, opts)
+	}
 	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true}
 	it.noted = t.reads == nil && (t.node == nil || opts.Unserialized)
 	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
@@ -71,7 +80,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	}
 	t.ctx = ctx
 	var err error
-	if it.own, err = t.ownWrites(ctx, it.span, opts.Reverse); err != nil {
+	if it.own, err = t.ownWrites(ctx, it.span, opts); err != nil {
 		return nil, err
 	}
 	if err := it.openScanner(it.span); err != nil {

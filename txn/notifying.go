@@ -25,7 +25,7 @@ type noted struct {
 
 // noted returns what the commit of the transaction notifies, nil for nothing.
 func (t *Txn) noted() *noted {
-	if t.s.notified == nil || !t.buf.Noted() || !t.Dirty() {
+	if t.s.notified == nil || !t.buf.Noted() || !t.dirty() {
 		return nil
 	}
 	if t.stream != nil {

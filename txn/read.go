@@ -14,18 +14,31 @@ import (
 // Get returns the value of key, or nil when it is absent. It sees the transaction's own writes, but
 // for those since Freeze.
 func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if t.aside(key) {
+		return t.getBeside(ctx, key, (*Txn).Get)
+	}
 	w, own := t.buf.Visible(key)
 	return t.get(ctx, key, w, own, true)
 }
 
 // GetCurrent is Get that sees all of the transaction's own writes, also those since Freeze.
 func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
+	if t.aside(key) {
+		return t.getBeside(ctx, key, (*Txn).GetCurrent)
+	}
 	w, own := t.buf.Get(key)
 	return t.get(ctx, key, w, own, true)
 }
 
 // Wrote reports whether the transaction has written the key, also since Freeze.
 func (t *Txn) Wrote(ctx context.Context, key []byte) (bool, error) {
+	if t.aside(key) {
+		c, err := t.beside(ctx)
+		if err != nil {
+			return false, err
+		}
+		return c.Wrote(ctx, key)
+	}
 	if w, own := t.buf.Get(key); own || t.stream == nil {
 		return own && w.Kind != buffer.Undone, nil
 	}
@@ -37,6 +50,9 @@ func (t *Txn) Wrote(ctx context.Context, key []byte) (bool, error) {
 // written, the insert itself conflicts with other writers. So no serial order depends on this read,
 // unless a savepoint may take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
+	if t.aside(key) {
+		return t.getBeside(ctx, key, (*Txn).Peek)
+	}
 	w, own := t.buf.Get(key)
 	value, err := t.get(ctx, key, w, own, t.buf.HasSavepoints())
 	if value != nil && err == nil && !t.buf.HasSavepoints() {
@@ -49,6 +65,9 @@ func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 // one, such as the schema. No serial order rests on the read, and no serializable transaction is
 // failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
 func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
+	if t.aside(key) {
+		return t.getBeside(ctx, key, (*Txn).Get)
+	}
 	w, own := t.buf.Visible(key)
 	return t.get(ctx, key, w, own, t.node == nil)
 }
@@ -103,37 +122,86 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 // Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
 // all parts of a data-modifying statement read the state before it. Peek and GetCurrent see all
 // writes. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
-func (t *Txn) Freeze() { t.buf.Freeze() }
+func (t *Txn) Freeze() {
+	t.buf.Freeze()
+	if t.companion != nil {
+		t.companion.Freeze()
+	}
+}
 
 // Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
-func (t *Txn) Thaw() { t.buf.Thaw() }
+func (t *Txn) Thaw() {
+	t.buf.Thaw()
+	if t.companion != nil {
+		t.companion.Thaw()
+	}
+}
 
-// read returns the committed value of key at start_ts.
-func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
+// Writer returns the start timestamp of the transaction that wrote the value that Get returns, its
+// own for its own writes. So it does for a value that the transaction itself has deleted, unless
+// another transaction's was there before. Requires: the key has, or had, a value.
+func (t *Txn) Writer(ctx context.Context, key []byte) (tso.Timestamp, error) {
+	if t.done {
+		return 0, ErrTxnDone
+	}
+	t.ctx = ctx
+	w, own := t.buf.Get(key)
+	if !own && t.stream != nil {
+		var err error
+		if w, err = t.streamed(ctx, key); err != nil {
+			return 0, err
+		}
+	}
+	if w.Kind == buffer.Put {
+		return t.reg.startTS, nil
+	}
+	var ts tso.Timestamp
+	err := t.readWith(ctx, key, func(v *hints.Snapshot) (err error) {
+		ts, err = v.View.Writer(ctx, key, t.readParams(v, !v.Locks.Has(key)))
+		return err
+	})
+	if ts == 0 {
+		ts = t.reg.startTS
+	}
+	return ts, err
+}
+
+// read returns the committed value of key at the read timestamp.
+func (t *Txn) read(ctx context.Context, key []byte) (value []byte, err error) {
+	err = t.readWith(ctx, key, func(v *hints.Snapshot) (err error) {
+		value, err = v.View.Get(ctx, key, t.readParams(v, !v.Locks.Has(key)))
+		return err
+	})
+	return value, err
+}
+
+// readWith calls look with a snapshot that shows key at the read timestamp, again and again until
+// no lock is in its way.
+func (t *Txn) readWith(ctx context.Context, key []byte,
+	look func(v *hints.Snapshot) error) error {
 	var bo lockwait.Backoff
 	for {
 		v, err := t.openFor(key)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(t.pending) > 0 {
 			waited, err := t.awaitPending(ctx, func(p *hints.Pending) bool {
 				return p.HasKey(key) && !t.dependsOn(p, key)
 			})
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if waited {
 				continue
 			}
 		}
-		value, err := v.View.Get(ctx, key, t.readParams(v, !v.Locks.Has(key)))
-		if err == nil {
-			return value, nil
+		if err = look(v); err == nil {
+			return nil
 		}
 		v.KeepPrivate() // its iterator may have failed
 		if err := t.settle(ctx, err, &bo); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }

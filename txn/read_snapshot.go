@@ -38,6 +38,9 @@ func (t *Txn) showsAll(v *hints.Snapshot) bool {
 // counts among the lock holders of the row's slot until it has raised the slot of recent commits,
 // or raises that before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
+	if t.aside(key) {
+		return true
+	}
 	slot := t.s.memory.Recent.SlotOf(mvcc.Row(key))
 	return t.s.memory.Unlocked(slot, key, nil) && t.s.memory.Unchanged(slot, t.readTS)
 }
@@ -118,4 +121,9 @@ func (t *Txn) dropSnapshot() {
 
 // Idle gives back what the transaction holds in the engine between statements, so that one that
 // waits for its client pins no files. The next read takes a new snapshot and sees the same.
-func (t *Txn) Idle() { t.dropSnapshot() }
+func (t *Txn) Idle() {
+	t.dropSnapshot()
+	if t.companion != nil {
+		t.companion.dropSnapshot()
+	}
+}

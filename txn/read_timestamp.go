@@ -30,6 +30,9 @@ func (t *Txn) Advance(ctx context.Context) error {
 		return err
 	}
 	t.ReadAt(ts)
+	if t.companion != nil {
+		return t.companion.Advance(ctx)
+	}
 	return nil
 }
 
@@ -52,6 +55,9 @@ func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 // read and before a later write that it knows of, a StaleError's.
 func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after,
 	later tso.Timestamp) (written bool, err error) {
+	if t.aside(key) {
+		return false, nil
+	}
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {
 		return false, err

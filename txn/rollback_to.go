@@ -14,6 +14,7 @@ type Savepoint struct {
 	at      uint64
 	locks   rowlock.Mark
 	records int
+	beside  *Savepoint // of the companion's transaction; nil: there was none
 }
 
 // Savepoint marks the present state of the buffered writes.
@@ -23,6 +24,10 @@ func (t *Txn) Savepoint() Savepoint {
 		sp.locks = t.waiter.Owner.Mark()
 	}
 	sp.records = t.shared.Mark()
+	if t.companion != nil {
+		beside := t.companion.Savepoint()
+		sp.beside = &beside
+	}
 	return sp
 }
 
@@ -34,6 +39,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	}
 	t.buf.Thaw()
 	t.undo(sp)
+	t.undoBeside(sp.beside)
 	if t.waiter.Owner != nil {
 		t.shared.ReleaseTo(sp.records, nil)
 		t.waiter.Owner.ReleaseTo(sp.locks)
@@ -45,16 +51,21 @@ func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
 		t.buf.Thaw()
 		t.undo(sp)
+		t.undoBeside(sp.beside)
 	}
 }
 
 // ForgetSavepoints frees the memory of all savepoints made so far. None of them is used any more.
-func (t *Txn) ForgetSavepoints() { t.buf.ForgetSavepoints() }
+func (t *Txn) ForgetSavepoints() {
+	t.buf.ForgetSavepoints()
+	t.forgetBesideAfter(nil)
+}
 
 // ForgetSavepointsAfter frees the memory of those that were made after sp. Requires: sp has not
 // been forgotten.
 func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 	t.buf.ForgetSavepointsAfter(sp.at)
+	t.forgetBesideAfter(sp.beside)
 }
 
 // undo forgets the writes made after sp. What was streamed out since is taken back in the store: it

@@ -40,6 +40,9 @@ func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
 // checking are one step (mvcc.LockRow).
 func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode,
 	noWait bool) (mvcc.Version, error) {
+	if t.aside(key) {
+		return mvcc.Version{}, nil // no other session writes it
+	}
 	return t.lockKey(ctx, key, mode, noWait, false)
 }
 
@@ -48,6 +51,9 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode,
 // back. kept reports whether the transaction has it.
 func (t *Txn) TryLock(ctx context.Context, key []byte, mode rowlock.Mode,
 	keep func(mvcc.Version) (bool, error)) (kept bool, err error) {
+	if t.aside(key) {
+		return keep(mvcc.Version{})
+	}
 	memory, store := t.waiter.MakeOwner().Mark(), t.shared.Mark()
 	v, err := t.LockKey(ctx, key, mode, true)
 	if errors.Is(err, rowlock.ErrNotAvailable) {
@@ -160,6 +166,9 @@ func (e *streamedAwayError) Unwrap() error { return e.LockedError }
 // row to exist, and lets changes pass. Where a change is a conflict, it is returned before the lock
 // is waited for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
+	if t.aside(key) {
+		return nil
+	}
 	if !t.rereads && !t.done && t.s.rowLocks.Contested(t.waiter.Owner, key, mode) {
 		v, err := t.newest(ctx, key, mode, noWait)
 		if err == nil && changed(v, mode) {
@@ -260,6 +269,9 @@ func (t *Txn) unlocked(key []byte) bool {
 
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
 func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
+	if t.aside(key) {
+		return false, nil
+	}
 	if t.s.rowLocks.Contested(t.waiter.Owner, key, mode) {
 		return true, nil
 	}
@@ -281,6 +293,9 @@ func (t *Txn) Streams() bool { return t.stream != nil }
 
 // Buffered reports whether the transaction has put a key, and nothing of it is in the store yet.
 func (t *Txn) Buffered(key []byte) bool {
+	if t.aside(key) {
+		return t.companion != nil && t.companion.Buffered(key)
+	}
 	w, ok := t.buf.Get(key)
 	return ok && w.Kind == buffer.Put && t.stream == nil
 }

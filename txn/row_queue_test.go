@@ -81,7 +81,7 @@ func queuedRowIsNotTaken(sc *scene) {
 // old commit.
 func cycleThroughACommitIsDetected(sc *scene) {
 	e := shared()
-	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second,
+	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 20 * time.Second,
 		BatchKeys: 1}
 	here := sc.openWith(e, opts, "", nil) // with crash points the batches are prewritten in turn
 	opts.Oracle = here.Oracle()

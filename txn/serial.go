@@ -74,6 +74,7 @@ func (t *Txn) noteSpan(span kv.Span) error {
 // with zero the snapshot shows that write, and so would the next one.
 func (t *Txn) Refuse(key []byte, later tso.Timestamp) error {
 	switch {
+	case t.aside(key):
 	case t.node != nil:
 		return t.node.Write(key)
 	case t.reads == nil || later == 0:

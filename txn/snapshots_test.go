@@ -31,7 +31,7 @@ func readOne(t testing.TB, s *txn.Store, key string) string {
 // that what was committed in between is seen (txn: I14).
 func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	rec := record.New(memkv.New(memkv.Options{}))
-	s, err := openTxn(context.Background(), rec, txn.Options{})
+	s, err := openTxn(context.Background(), rec, txn.Options{Clock: still})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
 	require.Equal(t, "1", readOne(t, s, "a"))

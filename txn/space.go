@@ -42,4 +42,9 @@ func (s *Store) Room(frees bool) error { return kv.RoomOf(s.engine, frees) }
 
 // FreesSpace marks a transaction that makes room in the end, as deleting does: its writes may use
 // the space that the engine keeps back when the disk is full.
-func (t *Txn) FreesSpace() { t.frees = true }
+func (t *Txn) FreesSpace() {
+	t.frees = true
+	if t.companion != nil {
+		t.companion.frees = true
+	}
+}

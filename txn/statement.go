@@ -13,6 +13,9 @@ func (t *Txn) SetStatement(ctx context.Context, text string) {
 	if t.waiter.Owner != nil {
 		t.waiter.Owner.SetStatement(text)
 	}
+	if t.companion != nil {
+		t.companion.SetStatement(ctx, text)
+	}
 }
 
 // writeContext returns the statement's context. For a transaction without a statement it is that of

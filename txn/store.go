@@ -71,6 +71,9 @@ type Options struct {
 	Damaged bool
 	// Logger receives the reports of background work; nil means slog.Default().
 	Logger *slog.Logger
+	// Companion returns the store of the keys that begin with CompanionPrefix. It is asked when the
+	// first of them is met, and returns the same store each time. Nil: the store has none.
+	Companion func() (*Store, error)
 	// CrashPoint is a test's hook; see CrashPoint.
 	CrashPoint func(CrashPoint) bool
 }

@@ -17,8 +17,9 @@ func (bufferedWrites) Failed() error { return nil }
 func (bufferedWrites) Close() error  { return nil }
 
 // ownWrites returns nil when there are none in the span.
-func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWrites, error) {
-	buffered := t.buf.Cursor(span, reverse)
+func (t *Txn) ownWrites(ctx context.Context, span kv.Span, opts ScanOptions) (ownWrites, error) {
+	reverse := opts.Reverse
+	buffered := t.buf.Cursor(span, reverse, opts.Current)
 	if t.stream == nil {
 		if buffered == nil {
 			return nil, nil

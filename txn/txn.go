@@ -67,6 +67,7 @@ type Txn struct {
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
 	stream      *stream // of a transaction that outgrew Options.StreamBytes
+	companion   *Txn    // of the companion store, if it has begun (companion.go)
 	wrote       string  // the last statement that wrote
 	onStream    func(Streamed)
 	ctx         context.Context // of the last read, or of Begin
@@ -96,8 +97,8 @@ func (t *Txn) StartTS() tso.Timestamp { return t.reg.startTS }
 // was nothing to write.
 func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
 
-// Dirty reports whether any write is buffered.
-func (t *Txn) Dirty() bool { return !t.buf.Empty() || t.stream != nil }
+// dirty reports whether any write of the store itself is buffered.
+func (t *Txn) dirty() bool { return !t.buf.Empty() || t.stream != nil }
 
 // Size returns the number of bytes of keys and values buffered.
 func (t *Txn) Size() int { return t.buf.Bytes() }

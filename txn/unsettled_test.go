@@ -18,9 +18,8 @@ import (
 // unsettling are options with which a transaction of many writes is large, and leaves all its locks
 // but for one batch.
 func unsettling() txn.Options {
-	return txn.Options{StreamBytes: 1 << 10, BatchKeys: 4, CrashPoint: func(p txn.CrashPoint) bool {
-		return p == txn.AfterSecondaryBatch
-	}}
+	return txn.Options{StreamBytes: 1 << 10, BatchKeys: 4, Clock: still,
+		CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterSecondaryBatch }}
 }
 
 // largeKeys is how many keys a transaction of at least unsettling's StreamBytes writes.

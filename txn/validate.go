@@ -23,6 +23,9 @@ func (t *Txn) Validate(span kv.Span) { t.ValidateSince(span, t.readTS) }
 // ValidateSince is Validate of a span that was read at a timestamp of its own. Of several of one
 // span the earliest counts.
 func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
+	if t.aside(span.Start) {
+		return
+	}
 	id := spanID(span)
 	if i, known := t.validatedAt[id]; known {
 		v := &t.validated[i]

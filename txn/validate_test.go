@@ -269,7 +269,7 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 func TestManySpansAreValidatedTogether(t *testing.T) {
 	ctx := context.Background()
 	rec := record.New(memkv.New(memkv.Options{Shared: true}))
-	s := openStore(t, rec, txn.Options{LeaseRenewal: -1})
+	s := openStore(t, rec, txn.Options{LeaseRenewal: -1, Clock: still})
 	const spans = 20_000
 	point := func(i int) kv.Span {
 		key := fmt.Appendf(nil, "p%05d", i)

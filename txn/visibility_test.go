@@ -222,8 +222,9 @@ func TestACommitCostsOneSync(t *testing.T) {
 		opts          txn.Options
 		updates, lazy int64
 	}{
-		{txn.Options{}, 1, 0},
-		{txn.Options{Protocol: txn.TwoPhase}, 1, 1}, // prewrite without a sync; secondaries follow
+		{txn.Options{Clock: still}, 1, 0},
+		// a prewrite without a sync, and the secondaries follow
+		{txn.Options{Clock: still, Protocol: txn.TwoPhase}, 1, 1},
 	} {
 		fs := testfs.NewCrashFS()
 		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
@@ -255,7 +256,7 @@ func TestConcurrentCommitsShareASync(t *testing.T) {
 	fs := testfs.NewCrashFS()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err)
-	s, err := openTxn(context.Background(), e, txn.Options{})
+	s, err := openTxn(context.Background(), e, txn.Options{Clock: still})
 	require.NoError(t, err)
 	commit(t, s, "warm", "up")
 	const writers = 32
@@ -281,7 +282,7 @@ func TestConcurrentCommitsShareASync(t *testing.T) {
 // the lock column once someone may hold locks (txn: I7).
 func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 	rec := record.New(memkv.New(memkv.Options{}))
-	s, err := openTxn(context.Background(), rec, txn.Options{})
+	s, err := openTxn(context.Background(), rec, txn.Options{Clock: still})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
 	tx := begin(t, s)
@@ -339,7 +340,8 @@ func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 		"two groups": split} {
 		for _, protocol := range []txn.Protocol{txn.TwoPhase, txn.Async} {
 			rec := record.New(engine())
-			s, err := openTxn(context.Background(), rec, txn.Options{Protocol: protocol})
+			s, err := openTxn(context.Background(), rec,
+				txn.Options{Protocol: protocol, Clock: still})
 			require.NoError(t, err)
 			commit(t, s, "warm", "up") // the oracle persists its range
 			before := rec.Counts()

@@ -7,6 +7,9 @@ import (
 
 // Set buffers a write of key.
 func (t *Txn) Set(key, value []byte) error {
+	if t.aside(key) {
+		return t.putBeside(key, value, (*Txn).Set)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -22,6 +25,9 @@ func (t *Txn) Set(key, value []byte) error {
 // inserts. Unlike Insert it makes Commit check nothing more. If the transaction deletes the key
 // again, it leaves no trace of it, and no conflict for the next writer of the key.
 func (t *Txn) SetNew(key, value []byte) error {
+	if t.aside(key) {
+		return t.putBeside(key, value, (*Txn).SetNew)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -34,6 +40,9 @@ func (t *Txn) SetNew(key, value []byte) error {
 
 // Insert is Set of a key that has no value: Commit fails with *AlreadyExistsError if it has one.
 func (t *Txn) Insert(key, value []byte) error {
+	if t.aside(key) {
+		return t.putBeside(key, value, (*Txn).Insert)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -47,6 +56,9 @@ func (t *Txn) Insert(key, value []byte) error {
 // InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp
 // above the one at which it reads: no write up to that one is a conflict.
 func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
+	if t.aside(key) {
+		return t.putBeside(key, value, (*Txn).Insert)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -65,6 +77,9 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 // SetAfter is Set of a key for which no write of others up to a timestamp is a conflict, whatever
 // the transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
 func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
+	if t.aside(key) {
+		return t.putBeside(key, value, (*Txn).Set)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -74,6 +89,13 @@ func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 
 // Delete buffers the removal of key; an absent key is no error.
 func (t *Txn) Delete(key []byte) error {
+	if t.aside(key) {
+		c, err := t.besideWrite()
+		if err != nil {
+			return err
+		}
+		return c.Delete(key)
+	}
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -86,7 +108,12 @@ func (t *Txn) Delete(key []byte) error {
 
 // CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine,
 // and is given everything back when the transaction has ended.
-func (t *Txn) CountIn(a *memory.Account) { t.counted.account = a }
+func (t *Txn) CountIn(a *memory.Account) {
+	t.counted.account = a
+	if t.companion != nil {
+		t.companion.CountIn(a)
+	}
+}
 
 func (t *Txn) writable() error {
 	switch {

@@ -21,6 +21,7 @@ type serveOptions struct {
 	retention, drain      time.Duration
 	connections, reserved int
 	memory                int64 // bytes
+	access                accessOptions
 }
 
 func readServeOptions(c *command, args []string) (o serveOptions, err error) {
@@ -49,8 +50,15 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	})
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
 		"how long clients may take to finish their statements after a signal to end")
+	o.access.flags(fs)
 	if err := c.parseFlags(fs, args); err != nil {
 		return o, err
+	}
+	if err := o.access.check(); err != nil {
+		return o, err
+	}
+	if !o.inMemory {
+		o.access.data = o.data
 	}
 	switch {
 	case o.retention <= 0:
@@ -100,9 +108,13 @@ func serve(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	addr := l.Addr().(*net.TCPAddr)
-	warnIfOpen(logger, addr)
-	fmt.Printf("minidb is ready: psql -h %s -p %d -U postgres postgres\n", reachable(addr),
-		addr.Port)
+	o.access.listensWider = !addr.IP.IsLoopback()
+	if err := o.access.guard(ctx, db, logger); err != nil {
+		l.Close()
+		return errors.Join(err, db.Close())
+	}
+	o.access.adviseOthers(ctx, db, logger)
+	fmt.Println(o.access.greeting(addr))
 	defer governMemory(ctx)()
 	served := make(chan error, 1)
 	go func() { served <- db.Serve(l) }()

@@ -25,7 +25,7 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"foundation", []string{"internal/lru", "internal/failure", "internal/sqlerr",
-		"internal/sqlname", "internal/memory"}},
+		"internal/sqlname", "internal/memory", "internal/scram", "internal/are"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -47,7 +47,9 @@ var libraryImporters = map[string][]string{
 	"github.com/pingcap/tidb":       {"sql/parse"},
 	"github.com/jackc/pgx": {"internal/pgtest", "internal/shell", "internal/sqllogic",
 		"cmd/minidb", "examples"},
+	"golang.org/x/crypto":               {"planner/pgcrypto"}, // Blowfish and CAST5
 	"golang.org/x/net":                  {"examples"},
+	"golang.org/x/text":                 {"internal/scram", "planner/builtin"},
 	"github.com/cockroachdb/apd":        {"table", "planner/builtin", "sql/exec"},
 	"github.com/tidwall/btree":          {"kv", "txn"},
 	"github.com/peterh/liner":           {"internal/shell"},
@@ -80,11 +82,17 @@ var allowedImports = map[string][]string{
 	"txn/commit": {"kv", "txn/mvcc", "txn/tso", "txn/hints", "txn/gc", "txn/resolve", "txn/rowlock",
 		"txn/secondaries", "txn/shared", "txn/ssi", "txn/wait", "txn/lockwait"},
 	"txn/lockwait": {"txn/mvcc", "txn/tso", "txn/rowlock", "txn/wait", "txn/shared"},
-	"table/types":  {"internal/sqlerr"},
-	"table/codec":  {"kv", "table/types", "internal/sqlerr"},
+	"table/types": {"internal/sqlerr", "internal/sqlname", "internal/are", "table/extension",
+		"table/geometry", "table/xml"},
+	"table/geometry":  {"internal/sqlerr"},
+	"table/xml":       {"internal/sqlerr"},
+	"table/extension": {},
+	"table/trigram":   {},
+	"table/acl":       {"internal/sqlerr"},
+	"table/codec":     {"kv", "table/types", "internal/sqlerr"},
 	// plans from schema and statistics, no store
-	"planner": {"planner", "table", "internal/lru", "internal/failure", "internal/sqlerr",
-		"internal/sqlname", "internal/memory"},
+	"planner": {"planner", "table", "internal/are", "internal/lru", "internal/failure",
+		"internal/sqlerr", "internal/sqlname", "internal/memory"},
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
 	"planner/opt":      {"planner/ast", "planner/expr", "table"},
@@ -113,7 +121,7 @@ var (
 )
 
 // raisers are the packages whose errors travel as panics: each catches at its exported functions.
-var raisers = []string{"planner/bind"}
+var raisers = []string{"planner/bind", "sql/plpgsql"}
 
 // noSQL are the layers whose errors carry no SQLSTATE.
 var noSQL = []string{"kv", "txn"}

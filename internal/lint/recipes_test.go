@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,12 +41,12 @@ func TestATypeIsNamedWhereTheRecipeSays(t *testing.T) {
 	named := regexp.MustCompile(`\b(UUID|TUUID|OIDUUID|uuid)\b`)
 	comment := regexp.MustCompile(`//.*`)
 	var got []string
-	for _, f := range append(files(t, ".go"), files(t, ".tsv")...) {
-		text := f.text
+	for _, f := range files(t, ".go") {
+		text := bytes.ReplaceAll(f.text, []byte("uuid-ossp"), nil) // an extension
 		if !strings.HasSuffix(f.path, "/doc.go") {
 			text = comment.ReplaceAll(text, nil)
 		}
-		if !f.isTest() && named.Match(text) {
+		if !f.isTest() && !strings.HasPrefix(f.path, "tests/") && named.Match(text) {
 			got = append(got, f.path)
 		}
 	}

@@ -6,7 +6,6 @@ package pgtest
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -94,8 +93,8 @@ func Stop() {
 	}
 }
 
-// start makes a cluster in a temporary folder and runs a server on a free port. PostgreSQL refuses
-// to run as root: then it runs as the user postgres that Debian's package makes.
+// start makes a cluster in a temporary folder and runs a server. PostgreSQL refuses to run as root:
+// then it runs as the user postgres that Debian's package makes.
 func start(initdb, postgres string) (string, func(), error) {
 	dir, err := os.MkdirTemp("", "minidb-pg")
 	if err != nil {
@@ -114,29 +113,21 @@ func start(initdb, postgres string) (string, func(), error) {
 		os.RemoveAll(dir)
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	port, err := freePort()
+	var srv *server
+	for range 5 { // another process may take the port before this server does
+		if srv, err = run(postgres, data, dir, attr); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		os.RemoveAll(dir)
 		return "", nil, err
 	}
-	srv := exec.Command(postgres, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c",
-		"fsync=off",
-		"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC")
-	srv.SysProcAttr, srv.Dir = attr, dir
-	if err := srv.Start(); err != nil {
-		os.RemoveAll(dir)
-		return "", nil, err
-	}
-	stop := func() {
-		_ = srv.Process.Signal(syscall.SIGINT)
-		_ = srv.Wait()
-		os.RemoveAll(dir)
-	}
-	if err := waitReady(port, srv); err != nil {
-		stop()
-		return "", nil, err
-	}
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port), stop, nil
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", srv.port),
+		func() {
+			srv.stop()
+			os.RemoveAll(dir)
+		}, nil
 }
 
 func credential(dir string) (*syscall.SysProcAttr, error) {
@@ -152,13 +143,4 @@ func credential(dir string) (*syscall.SysProcAttr, error) {
 	gid, _ := strconv.Atoi(u.Gid)
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	return attr, os.Chown(dir, uid, gid)
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

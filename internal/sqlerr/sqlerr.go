@@ -19,10 +19,20 @@ type Error struct {
 	Column     string
 	DataType   string
 	Constraint string
-	Position   int // byte offset into the statement, counted from 1; 0: none
+	// Position is a byte offset into the statement, counted from 1; 0: none; [Nowhere]: none, and
+	// none is to be added.
+	Position int
+	// InternalQuery is the statement of a program in which the error was found, and
+	// InternalPosition a position in it; then Position is 0.
+	InternalQuery    string
+	InternalPosition int
 	// Cause, when set, is what errors.Is and errors.As also look at.
 	Cause error
 }
+
+// Nowhere is the position of an error that PostgreSQL reports without one, though it is about a
+// part of the statement.
+const Nowhere = -1
 
 // Error returns the message alone, as PostgreSQL drivers do with their own prefix.
 func (e *Error) Error() string { return e.Message }

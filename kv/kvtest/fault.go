@@ -32,7 +32,10 @@ type FaultPlan struct {
 // Fault is an engine of which chosen updates fail with an unknown result.
 type Fault struct {
 	wrapped
-	mu struct {
+	// order is held by an update from its look for what is late to its end, and by one that is late
+	// alone: the others come before it or find it.
+	order sync.RWMutex
+	mu    struct {
 		sync.Mutex
 		plan FaultPlan
 		n    int
@@ -109,6 +112,8 @@ func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
 // one that would be late itself is lost.
 func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
 	p, fail := f.next()
+	f.order.RLock()
+	defer f.order.RUnlock()
 	if err := f.Land(); err != nil {
 		return err
 	}
@@ -120,6 +125,13 @@ func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
 
 func (f *Fault) run(ctx context.Context, rows [][]byte, step kv.Step, update func() error) error {
 	p, fail := f.next()
+	if p.Late {
+		f.order.Lock()
+		defer f.order.Unlock()
+	} else {
+		f.order.RLock()
+		defer f.order.RUnlock()
+	}
 	if err := f.land(func(l *lateUpdate) bool { return l.names(rows) }); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package kvtest_test
 import (
 	"context"
 	"errors"
+	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
@@ -116,4 +118,45 @@ func TestALateUpdateIsNotSeenBeforeItLands(t *testing.T) {
 	require.Equal(t, []string{"78620001=31"}, kvtest.Dump(t, e))
 	require.NoError(t, f.Land())
 	require.Equal(t, []string{"78610001=31", "78620001=31"}, kvtest.Dump(t, e))
+}
+
+// TestALateUpdateIsLostByNoOther: whatever runs beside one that is late has its effect below it or
+// finds it.
+func TestALateUpdateIsLostByNoOther(t *testing.T) {
+	const writers, each = 8, 500
+	ctx := context.Background()
+	f := kvtest.NewFault(memory(t))
+	f.Plan(kvtest.FaultPlan{At: writers * each / 4, Times: writers * each / 2, Late: true})
+	row := []byte("k\x00\x01")
+	key := append([]byte{'x'}, row...)
+	count := func(r kv.Reader) int {
+		v, err := r.Get(ctx, key)
+		require.NoError(t, err)
+		if v == nil {
+			return 0
+		}
+		n, err := strconv.Atoi(string(v))
+		require.NoError(t, err)
+		return n
+	}
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				err := f.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+					b.Set(key, []byte(strconv.Itoa(count(r)+1)))
+					return nil
+				})
+				if err != nil && !errors.Is(err, kvtest.ErrInjected) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, f.Land())
+	s, err := f.Snapshot()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	require.Equal(t, writers*each, count(s))
 }

@@ -18,6 +18,8 @@ type Engine struct {
 	latches *latches
 	tables  *tableFiles
 	syncs   atomic.Uint64
+	// volatile: nothing is durable (Options.Volatile).
+	volatile bool
 
 	// cacheBytes and memTableBytes are what the block cache and all memtables may take.
 	cacheBytes, memTableBytes int64
@@ -106,6 +108,7 @@ func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durabl
 	}
 	defer e.gate.RUnlock()
 
+	durable = durable && !e.volatile
 	b := e.batches.Get().(*kv.Batch)
 	defer func() {
 		b.Reset()

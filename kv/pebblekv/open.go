@@ -30,6 +30,9 @@ const formatMarker = "minidb"
 type Options struct {
 	// InMemory keeps the store in memory; the directory is a name without meaning.
 	InMemory bool
+	// Volatile opens an empty store whose contents end with the process, and which is never synced.
+	// What is in the directory is removed.
+	Volatile bool
 	// FS replaces the operating system's files; see CrashFS.
 	FS vfs.FS
 	// ReadOnly opens without writing anything. Update then fails.
@@ -89,6 +92,12 @@ func Open(dir string, opts Options) (*Engine, error) {
 	case fs == nil:
 		fs = privateFS{vfs.Default}
 	}
+	if opts.Volatile {
+		if err := emptyVolatile(fs, dir); err != nil {
+			return nil, fmt.Errorf("open store %q: %w", dir, err)
+		}
+		fs = volatileFS{fs}
+	}
 	if opts.ReadOnly || opts.MustExist {
 		if err := mustHold(fs, dir); err != nil {
 			return nil, fmt.Errorf("open store %q: %w", dir, err)
@@ -105,7 +114,7 @@ func Open(dir string, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
 	}
 	e := newEngine()
-	e.lock, e.tables = lock, newTableFiles(fs, dir)
+	e.lock, e.tables, e.volatile = lock, newTableFiles(fs, dir), opts.Volatile
 	e.db, err = openLocked(fs, dir, lock, e, opts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())
@@ -286,6 +295,7 @@ func pebbleOptions(opts Options) *pebble.Options {
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1 << 12,
 		BytesPerSync:                512 << 10,
+		DisableWAL:                  opts.Volatile,
 		ReadOnly:                    opts.ReadOnly,
 		CompactionConcurrencyRange: func() (int, int) {
 			return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2))

@@ -70,7 +70,9 @@ func (s *space) init(fs vfs.FS, dir string, opts Options) {
 	s.fs, s.dir, s.log, s.notify = fs, dir, opts.logger(), opts.OnTight
 	s.now, s.closing = time.Now, make(chan struct{})
 	s.lowWater = uint64(lowWaterMemTables * opts.MemTableBytes)
-	s.reserve = uint64(reserveMemTables * opts.MemTableBytes)
+	if !opts.Volatile { // the reserve of the store beside it serves both
+		s.reserve = uint64(reserveMemTables * opts.MemTableBytes)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u, err := fs.GetDiskUsage(dir)

@@ -8,7 +8,11 @@ type CreateTable struct {
 	Name        Name
 	IfNotExists bool
 	Temp        bool
+	Global      bool // GLOBAL TEMP, which PostgreSQL warns of
 	Unlogged    bool
+	// Of is the composite type of a typed table, whose Columns have no types of their own; nil for
+	// any other.
+	Of          *TypeName
 	Columns     []ColumnDef
 	Constraints []TableConstraint
 	Likes       []TableLike
@@ -32,6 +36,7 @@ type TableLike struct {
 type ColumnDef struct {
 	Name        Ident
 	Type        TypeName
+	Compression string // as written, or ""
 	Collation   *Name
 	Constraints []ColumnConstraint
 }
@@ -49,6 +54,7 @@ type ColumnConstraint struct {
 	Ref                           *Reference
 	NoInherit                     bool
 	NullsNotDistinct              bool
+	Options                       []Option // of the index of a key
 	Deferrable, InitiallyDeferred bool
 }
 
@@ -64,8 +70,14 @@ type TableConstraint struct {
 	Ref                           *Reference
 	UsingIndex                    string
 	NotValid                      bool
+	NoInherit                     bool // of a check: tables that inherit do not get it
 	NullsNotDistinct              bool
+	Options                       []Option // of the index of a key
 	Deferrable, InitiallyDeferred bool
+	// Method, Elems with their operators and Where are those of EXCLUDE.
+	Method string
+	Elems  []IndexElem
+	Where  Expr
 }
 
 // Reference is the right side of a foreign key. Actions are "no action", "restrict", "cascade",
@@ -76,6 +88,8 @@ type Reference struct {
 	Match    string
 	OnDelete string
 	OnUpdate string
+	// OnDeleteColumns are those that ON DELETE SET NULL or SET DEFAULT sets; nil: all.
+	OnDeleteColumns []Ident
 }
 
 // IndexElem is a column (Expr is a *ColumnRef) or an expression of an index.
@@ -86,6 +100,7 @@ type IndexElem struct {
 	NullsFirst *bool
 	Collation  *Name
 	OpClass    string
+	Operator   string // of an EXCLUDE constraint
 }
 
 // CreateIndex is CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON ….
@@ -112,8 +127,9 @@ type CreateView struct {
 	OrReplace   bool
 	Temp        bool
 	Columns     []Ident
+	Options     []Option
 	Query       *Select
-	CheckOption string
+	CheckOption string // "", "local" or "cascaded"
 }
 
 // CreateMaterializedView is CREATE [UNLOGGED] MATERIALIZED VIEW.
@@ -170,9 +186,18 @@ type AlterSequence struct {
 // CreateSchema is CREATE SCHEMA.
 type CreateSchema struct {
 	Pos         Pos
-	Name        string
+	Name        string // "": the name of Owner
 	IfNotExists bool
-	Owner       string
+	Owner       *RoleSpec // nil: the current role
+	// Elements are CREATE TABLE, VIEW, INDEX and SEQUENCE statements, and GRANT.
+	Elements []Statement
+}
+
+// RenameSchema is ALTER SCHEMA name RENAME TO name.
+type RenameSchema struct {
+	Pos     Pos
+	Name    string
+	NewName string
 }
 
 // CreateDatabase is CREATE DATABASE name [options].
@@ -196,12 +221,40 @@ const (
 	DatabaseObject         ObjectKind = "database"
 	ColumnObject           ObjectKind = "column"
 	ConstraintObject       ObjectKind = "constraint"
+	TypeObject             ObjectKind = "type"
+	DomainObject           ObjectKind = "domain"
+	ExtensionObject        ObjectKind = "extension"
+	LargeObject            ObjectKind = "large object"
+	// DomainConstraintObject is of COMMENT ON CONSTRAINT … ON DOMAIN alone.
+	DomainConstraintObject ObjectKind = "domain constraint"
+	// PolicyObject is of COMMENT ON POLICY … ON table alone.
+	PolicyObject ObjectKind = "policy"
+	// RoleObject is of COMMENT ON ROLE alone.
+	RoleObject ObjectKind = "role"
 )
 
 // Upper returns the key words in upper case, as command tags and hints have them.
 func (k ObjectKind) Upper() string { return strings.ToUpper(string(k)) }
 
-// Drop is DROP TABLE|INDEX|VIEW|SEQUENCE|SCHEMA|DATABASE|MATERIALIZED VIEW.
+// CreateExtension is CREATE EXTENSION name [SCHEMA s] [VERSION v] [CASCADE].
+type CreateExtension struct {
+	Pos         Pos
+	Name        string
+	IfNotExists bool
+	Schema      string // "": none was written
+	Version     string
+	Cascade     bool
+}
+
+// AlterExtension is ALTER EXTENSION name UPDATE [TO version] or SET SCHEMA.
+type AlterExtension struct {
+	Pos     Pos
+	Name    string
+	Schema  string // "": UPDATE
+	Version string
+}
+
+// Drop is DROP TABLE|INDEX|VIEW|SEQUENCE|SCHEMA|DATABASE|MATERIALIZED VIEW|TYPE|DOMAIN|EXTENSION.
 type Drop struct {
 	Pos          Pos
 	Kind         ObjectKind // not of a column or constraint
@@ -226,23 +279,34 @@ type AlterAction struct {
 	Pos Pos
 	// Kind is "add column", "drop column", "rename column", "rename", "set schema",
 	// "rename constraint", "add constraint", "drop constraint", "validate constraint",
-	// "set default", "drop default", "set not null", "drop not null", "set type", "owner",
-	// "set identity", "add identity", "drop identity", "set options", "reset options".
+	// "alter constraint" (Constraint says when it is checked), "set default", "drop default",
+	// "set not null", "drop not null", "set type", "owner", "set identity", "add identity",
+	// "drop identity", "set options", "reset options", "disable trigger", "enable trigger",
+	// "cluster on", "set without cluster", "set without oids", "set logged", "set unlogged",
+	// "replica identity", "set statistics", "set storage", "set compression", "set column options",
+	// "reset column options", "enable row security", "disable row security",
+	// "force row security", "no force row security", "of" (Type), "not of".
 	Kind        string
 	IfExists    bool
 	IfNotExists bool
 	Cascade     bool
 	Column      Ident
-	NewName     Ident // rename, rename column/constraint, set schema, owner
+	NewName     Ident // rename, rename column/constraint, set schema
+	Owner       RoleSpec
 	Def         *ColumnDef
 	Constraint  *TableConstraint
-	Name        Ident // constraint's name
+	Name        Ident // constraint's name; of a trigger, "" for all
 	Expr        Expr
 	Type        *TypeName
 	Using       Expr
 	Sequence    SequenceOptions
 	Always      bool
 	Options     []Option
+	AllTriggers bool // with those of constraints
+	// ColumnNumber is given in place of Column for an index; 0: it is not.
+	ColumnNumber int64
+	Number       int64  // set statistics
+	Word         string // set storage, set compression, replica identity
 }
 
 // Comment is COMMENT ON kind name IS text; Text nil removes it.
@@ -272,7 +336,10 @@ func (*RefreshMaterializedView) statement() {}
 func (*CreateSequence) statement()          {}
 func (*AlterSequence) statement()           {}
 func (*CreateSchema) statement()            {}
+func (*RenameSchema) statement()            {}
 func (*CreateDatabase) statement()          {}
+func (*CreateExtension) statement()         {}
+func (*AlterExtension) statement()          {}
 func (*Drop) statement()                    {}
 func (*AlterTable) statement()              {}
 func (*Comment) statement()                 {}

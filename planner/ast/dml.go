@@ -6,7 +6,7 @@ type Insert struct {
 	With       *With
 	Table      Name
 	Alias      string
-	Columns    []Ident
+	Columns    []Target
 	Query      *Select
 	Overriding string // "", "system" or "user"
 	OnConflict *OnConflict
@@ -27,9 +27,24 @@ type OnConflict struct {
 // Assignment is `col = expr` (one column) or `(a, b) = row/subquery` (several).
 type Assignment struct {
 	Pos     Pos
-	Columns []Ident
+	Columns []Target
 	Multi   bool // written with parentheses on the left
 	Value   Expr
+}
+
+// Target is a column that INSERT or UPDATE writes to, or with a Path a part of its value.
+type Target struct {
+	Ident
+	Path []PathStep
+}
+
+// PathStep leads from a value to a part of it: .Field, [Index], or [Low:High] with either bound
+// missing.
+type PathStep struct {
+	Pos              Pos
+	Field            string // "" for a subscript
+	Slice            bool
+	Index, Low, High Expr
 }
 
 // Update is UPDATE … SET … [FROM …] [WHERE …] [RETURNING …].
@@ -58,6 +73,42 @@ type Delete struct {
 	Returning []SelectItem
 	CurrentOf string
 }
+
+// Merge is MERGE INTO … USING … ON … WHEN …. Source is one entry of FROM.
+type Merge struct {
+	Pos    Pos
+	With   *With
+	Table  Name
+	Only   bool
+	Alias  string
+	Source TableExpr
+	On     Expr
+	When   []MergeWhen
+}
+
+// MergeWhen is WHEN [NOT] MATCHED [AND condition] THEN action.
+type MergeWhen struct {
+	Pos     Pos
+	Matched bool
+	Cond    Expr
+	Do      MergeAction
+	Set     []Assignment // of UPDATE
+	// Of INSERT. Values is nil for DEFAULT VALUES.
+	Columns    []Target
+	Overriding string // "", "system" or "user"
+	Values     []Expr
+}
+
+// MergeAction is what a WHEN clause of MERGE does.
+type MergeAction string
+
+// The actions.
+const (
+	MergeNothing MergeAction = "DO NOTHING"
+	MergeInsert  MergeAction = "INSERT"
+	MergeUpdate  MergeAction = "UPDATE"
+	MergeDelete  MergeAction = "DELETE"
+)
 
 // Truncate is TRUNCATE [TABLE] a, b [RESTART IDENTITY] [CASCADE].
 type Truncate struct {
@@ -92,5 +143,6 @@ type Option struct {
 func (*Insert) statement()   {}
 func (*Update) statement()   {}
 func (*Delete) statement()   {}
+func (*Merge) statement()    {}
 func (*Truncate) statement() {}
 func (*Copy) statement()     {}

@@ -55,7 +55,8 @@ type Unary struct {
 	Operand Expr
 }
 
-// IsTest is `x IS [NOT] …`, ISNULL or NOTNULL. Test is "null", "true", "false" or "unknown".
+// IsTest is `x IS [NOT] …`, ISNULL or NOTNULL. Test is "null", "true", "false", "unknown" or
+// "document".
 type IsTest struct {
 	Pos     Pos
 	Operand Expr
@@ -145,6 +146,17 @@ type Subscript struct {
 	Slice     bool
 	Low, High Expr
 	Continues bool
+}
+
+// AssignPart is the value Base with the part at Path replaced by Value: what PL/pgSQL assigns to a
+// variable by v[1] := value. Name is that of the variable or field, for messages. Without a Path it
+// is Value, as an assignment to the variable converts it if there is a cast for that.
+type AssignPart struct {
+	Pos   Pos
+	Name  string
+	Base  Expr
+	Path  []PathStep
+	Value Expr
 }
 
 // FieldSelect is (expr).field; Field "*" expands all fields.
@@ -253,6 +265,7 @@ func (e *ArraySubquery) At() Pos { return e.Pos }
 func (e *Array) At() Pos         { return e.Pos }
 func (e *Subscript) At() Pos     { return e.Pos }
 func (e *FieldSelect) At() Pos   { return e.Pos }
+func (e *AssignPart) At() Pos    { return e.Pos }
 func (e *Row) At() Pos           { return e.Pos }
 func (e *Case) At() Pos          { return e.Pos }
 func (e *Cast) At() Pos          { return e.Pos }
@@ -279,6 +292,7 @@ func (*ArraySubquery) expr() {}
 func (*Array) expr()         {}
 func (*Subscript) expr()     {}
 func (*FieldSelect) expr()   {}
+func (*AssignPart) expr()    {}
 func (*Row) expr()           {}
 func (*Case) expr()          {}
 func (*Cast) expr()          {}

@@ -52,6 +52,12 @@ func (in inspector) expr(e Expr) {
 		in.exprs([]Expr{e.Operand, e.Index, e.Low, e.High})
 	case *FieldSelect:
 		in.expr(e.Operand)
+	case *AssignPart:
+		in.expr(e.Base)
+		for _, s := range e.Path {
+			in.exprs([]Expr{s.Index, s.Low, s.High})
+		}
+		in.expr(e.Value)
 	case *Row:
 		in.exprs(e.Elements)
 	case *Case:
@@ -66,6 +72,9 @@ func (in inspector) expr(e Expr) {
 		in.expr(e.Operand)
 	case *FuncCall:
 		in.call(e)
+	case *XML:
+		in.exprs(e.Named)
+		in.exprs(e.Args)
 	default:
 		in.queryExpr(e)
 	}
@@ -200,7 +209,9 @@ func (in inspector) tableExpr(te TableExpr) {
 	case *SubqueryRef:
 		in.body(te.Query)
 	case *FuncRef:
-		in.expr(te.Call)
+		for _, f := range te.Funcs {
+			in.expr(f.Call)
+		}
 	case *Join:
 		in.tableExpr(te.Left)
 		in.tableExpr(te.Right)

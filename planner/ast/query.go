@@ -7,11 +7,14 @@ type Select struct {
 	Body    QueryBody
 	OrderBy []OrderItem
 	Limit   Expr // nil: none (LIMIT ALL too)
+	Ties    bool // FETCH FIRST … WITH TIES
 	Offset  Expr
 	Locking []Locking
 	// AsOf is the moment at which the statement reads. Only the outermost query has it, wherever it
 	// was written.
 	AsOf *AsOf
+	// Positioned is set for the query of a cursor: WHERE CURRENT OF may name its rows.
+	Positioned bool
 }
 
 // QueryBody is a *SelectCore, a *SetOp, a *Values or a parenthesised *Select.
@@ -31,6 +34,26 @@ type CTE struct {
 	Columns      []string
 	Statement    Statement
 	Materialized *bool // nil: not written
+	Search       *SearchClause
+	Cycle        *CycleClause
+}
+
+// SearchClause is SEARCH {DEPTH | BREADTH} FIRST BY columns SET sequence.
+type SearchClause struct {
+	Pos      Pos
+	Breadth  bool
+	Columns  []string
+	Sequence string
+}
+
+// CycleClause is CYCLE columns SET mark [TO value DEFAULT default] USING path. Value and Default
+// are nil if they are not written.
+type CycleClause struct {
+	Pos            Pos
+	Columns        []string
+	Mark           string
+	Value, Default Expr
+	Path           string
 }
 
 // SelectCore is SELECT … FROM … WHERE … GROUP BY … HAVING …. `TABLE t` is SELECT * FROM t.
@@ -39,12 +62,20 @@ type SelectCore struct {
 	Distinct   bool
 	DistinctOn []Expr
 	Items      []SelectItem // may be empty: SELECT FROM t
-	Into       *Name        // SELECT INTO
+	Into       *Into        // SELECT INTO
 	From       []TableExpr  // comma list
 	Where      Expr
 	GroupBy    []GroupItem
 	Having     Expr
 	Windows    []Window
+}
+
+// Into is the table that SELECT INTO makes.
+type Into struct {
+	Name     Name
+	Temp     bool
+	Unlogged bool
+	Global   bool // GLOBAL TEMP, which PostgreSQL warns of
 }
 
 // SelectItem is one entry of a select list; Alias is "" when none was written.
@@ -124,11 +155,19 @@ type SubqueryRef struct {
 	Columns []Ident
 }
 
-// FuncRef is a function in FROM. ColumnDefs is `AS x(a int, b text)`.
+// FromFunc is a function of FROM. ColumnDefs is `AS (a int, b text)` within ROWS FROM.
+type FromFunc struct {
+	Call       *FuncCall
+	ColumnDefs []ColumnType
+}
+
+// FuncRef is a function in FROM, or with RowsFrom set, ROWS FROM (f(), g()): the rows of several
+// functions side by side. ColumnDefs is `AS x(a int, b text)`.
 type FuncRef struct {
 	Pos        Pos
 	Lateral    bool
-	Call       *FuncCall
+	Funcs      []FromFunc // at least one
+	RowsFrom   bool
 	Ordinality bool
 	Alias      string
 	Columns    []Ident

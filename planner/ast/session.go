@@ -1,5 +1,7 @@
 package ast
 
+import "strings"
+
 // TxnModes are the modes of BEGIN and SET TRANSACTION; empty and nil mean not specified.
 type TxnModes struct {
 	Isolation  string // "serializable", "repeatable read", "read committed", "read uncommitted"
@@ -36,6 +38,14 @@ type Rollback struct {
 	Chain bool
 }
 
+// TwoPhase is PREPARE TRANSACTION 'id', COMMIT PREPARED 'id' or ROLLBACK PREPARED 'id', which Verb
+// names as written here.
+type TwoPhase struct {
+	Pos  Pos
+	Verb string
+	ID   string
+}
+
 // Savepoint is SAVEPOINT name. Release and RollbackTo end it.
 type Savepoint struct {
 	Pos  Pos
@@ -54,11 +64,14 @@ type RollbackTo struct {
 	Name string
 }
 
-// SetTransaction is SET TRANSACTION, or with Session SET SESSION CHARACTERISTICS AS TRANSACTION.
+// SetTransaction is SET TRANSACTION, its form with SNAPSHOT, or with Session SET SESSION
+// CHARACTERISTICS AS TRANSACTION.
 type SetTransaction struct {
 	Pos     Pos
 	Session bool
 	Modes   TxnModes
+	// Snapshot is the identifier of SET TRANSACTION SNAPSHOT; nil: another statement.
+	Snapshot *string
 }
 
 // SetConstraints is SET CONSTRAINTS; no Names means ALL.
@@ -76,6 +89,7 @@ type Set struct {
 	Name    string
 	Values  []string
 	Default bool
+	Reset   bool // written RESET: the same as SET … TO DEFAULT
 }
 
 // AlterSettings is ALTER DATABASE name SET or RESET, and ALTER SYSTEM SET or RESET.
@@ -258,6 +272,7 @@ type Unsupported struct {
 
 func (*Begin) statement()          {}
 func (*Commit) statement()         {}
+func (*TwoPhase) statement()       {}
 func (*Rollback) statement()       {}
 func (*Savepoint) statement()      {}
 func (*Release) statement()        {}
@@ -282,3 +297,28 @@ func (*Notify) statement()         {}
 func (*Listen) statement()         {}
 func (*Unlisten) statement()       {}
 func (*Unsupported) statement()    {}
+
+// Do is DO: a body in a procedural language that runs once.
+type Do struct {
+	Pos      Pos
+	Language string // "": plpgsql
+	Body     string
+	// BodyPos is the position of the body's first character; 0 if the body is not written as it is
+	// in the text. With BodyQuoted its quotes are doubled there.
+	BodyPos    Pos
+	BodyQuoted bool
+}
+
+// At returns the position in the statement's text of a position in the body; 0: unknown.
+func (d *Do) At(position int) int {
+	if d.BodyPos == 0 || position < 1 || position > len(d.Body)+1 {
+		return 0
+	}
+	at := int(d.BodyPos) + position - 1
+	if d.BodyQuoted {
+		at += strings.Count(d.Body[:position-1], "'")
+	}
+	return at
+}
+
+func (*Do) statement() {}

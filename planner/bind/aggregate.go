@@ -60,7 +60,7 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 	if call.WithinGroup {
 		args = append(args, order...)
 	}
-	fn, targets := resolveAggregate(call, args)
+	fn, targets := b.resolveAggregate(call, args)
 	if fn.WithinGroup != call.WithinGroup {
 		panic(failure.Of(withinGroupError(call, fn)))
 	}
@@ -136,6 +136,9 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) {
 	if len(agg.Args) == 0 {
 		panic(failure.At(call.Pos, sqlerr.SyntaxError,
 			"DISTINCT specified, but %s has no arguments", call.Name.Name))
+	}
+	for i, a := range agg.Args[:min(len(agg.Args), len(call.Args))] {
+		requireEquality(a.Type(), exprPos(call.Args[i]))
 	}
 	for i, k := range agg.OrderBy {
 		found := false

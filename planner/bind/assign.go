@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
@@ -15,11 +16,15 @@ import (
 const generatedAlways = "428C9"
 
 // modifiedTable returns the table that a statement changes.
-func (b *binder) modifiedTable(name ast.Name, verb string) *table.Desc {
+func (b *binder) modifiedTable(name ast.Name) *table.Desc {
 	d := b.relation(name, nil)
+	b.modifiable(d)
+	return d
+}
+
+// modifiable notes that the statement changes rows of a relation, or of what it is a view of.
+func (b *binder) modifiable(d *table.Desc) {
 	switch d.Kind {
-	case table.KindView:
-		panic(failure.Unsupported(name.Pos, verb+" of a view"))
 	case table.KindSequence:
 		panic(failure.At(0, sqlerr.WrongObjectType, "cannot change sequence \"%s\"", d.Name))
 	case table.KindVirtual:
@@ -27,7 +32,6 @@ func (b *binder) modifiedTable(name ast.Name, verb string) *table.Desc {
 	}
 	b.meta.Writes = true
 	b.noteUse(d.ID, opt.Modifies)
-	return d
 }
 
 // changeable refuses to change the rows of a materialized view. It comes after all other errors of
@@ -62,33 +66,58 @@ func (b *binder) assign(e expr.Expr, col *table.Column, pos int) expr.Expr {
 // defaults binds the default values of columns, each once per statement.
 type defaults struct {
 	b     *binder
-	d     *table.Desc
+	t     *destination
 	bound []expr.Expr
 }
 
 // value returns the value of column i when nothing is assigned to it: identity, DEFAULT, or NULL.
 func (f *defaults) value(i int) expr.Expr {
 	if f.bound == nil {
-		f.bound = make([]expr.Expr, len(f.d.Columns))
+		f.bound = make([]expr.Expr, len(f.t.d.Columns))
 	}
 	if f.bound[i] == nil {
-		f.bound[i] = f.b.defaultOf(f.d, i)
+		f.bound[i] = f.b.defaultOf(f.t, i)
 	}
 	return f.bound[i]
 }
 
-func (b *binder) defaultOf(d *table.Desc, i int) expr.Expr {
+// defaultOf binds the default of column i of the table: that of a view above it comes first.
+func (b *binder) defaultOf(t *destination, i int) expr.Expr {
 	defer failure.Amend(withoutPosition)
-	col := &d.Columns[i]
+	col := &t.d.Columns[i]
+	if text := t.viewDefault(i); text != "" {
+		return b.defaultValue(text, col)
+	}
 	switch {
 	case col.Identity != "":
 		seq := &expr.Const{T: types.TRegClass, Value: types.NewInt(int64(col.SequenceID))}
-		return b.coerce(b.call("nextval", []expr.Expr{seq}, 0), col.Type, assignment, 0)
-	case col.DefaultText == "":
-		return &expr.Const{T: col.Type, Value: types.Null}
+		next := b.call("nextval", []expr.Expr{seq}, 0)
+		if call, ok := next.(*expr.Call); ok {
+			call.Func = builtin.NextIdentity
+		}
+		return b.coerce(next, col.Type, assignment, 0)
 	}
-	parsed := failure.Must(b.env.ParseExpr(col.DefaultText))
-	return b.assign(b.rowExpr(nil, 0, parsed, clauseDefault), col, 0)
+	return b.defaultValue(col.DefaultText, col)
+}
+
+// viewDefault is what UPDATE assigns for DEFAULT to a view's column: as in PostgreSQL that is the
+// view's own default, or that of its domain, or NULL, whatever the default of the table's column
+// is.
+func (b *binder) viewDefault(c, col *table.Column) expr.Expr {
+	return b.defaultValue(c.DefaultText, col)
+}
+
+// defaultValue is the value of a DEFAULT; without one that of the column's domain, or NULL, which
+// the domain may refuse.
+func (b *binder) defaultValue(text string, col *table.Column) expr.Expr {
+	if text == "" && col.Type.IsDomain() {
+		text = col.Type.Def.Default
+	}
+	if text == "" {
+		return b.coerce(&expr.Const{T: types.TUnknown, Value: types.Null}, col.Type, assignment, 0)
+	}
+	value, _ := b.storedExpr(nil, 0, text, clauseDefault)
+	return b.assign(value, col, 0)
 }
 
 // generated binds the expressions of generated columns over a row of IDs. The entries of other
@@ -101,11 +130,23 @@ func (b *binder) generated(d *table.Desc, first logical.ColID) []expr.Expr {
 		if col.Generated == "" {
 			continue
 		}
-		parsed := failure.Must(b.env.ParseExpr(col.Generated))
+		value, _ := b.storedExpr(d, first, col.Generated, clauseCheck)
 		if out == nil {
 			out = make([]expr.Expr, len(d.Columns))
 		}
-		out[i] = b.assign(b.rowExpr(d, first, parsed, clauseCheck), col, 0)
+		out[i] = b.assign(value, col, 0)
+	}
+	return out
+}
+
+// recomputed are the assignments to generated columns, over the written row that begins at first:
+// what SET computes is not computed again for them.
+func (b *binder) recomputed(d *table.Desc, first logical.ColID) []opt.Assign {
+	var out []opt.Assign
+	for i, e := range b.generated(d, first) {
+		if e != nil {
+			out = append(out, opt.Assign{Column: i, Expr: e})
+		}
 	}
 	return out
 }
@@ -115,8 +156,8 @@ func (b *binder) checks(d *table.Desc, first logical.ColID) []opt.Check {
 	defer failure.Amend(withoutPosition)
 	var out []opt.Check
 	for _, c := range d.Checks {
-		parsed := failure.Must(b.env.ParseExpr(c.Text))
-		cond := b.coerceBool(b.rowExpr(d, first, parsed, clauseCheck), "CHECK", parsed)
+		cond, parsed := b.storedExpr(d, first, c.Text, clauseCheck)
+		cond = b.coerceBool(cond, "CHECK", parsed)
 		out = append(out, opt.Check{Name: c.Name, Cond: cond})
 	}
 	return out

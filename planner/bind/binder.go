@@ -11,6 +11,8 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
+	"github.com/minidb/minidb/table/extension"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -23,13 +25,29 @@ type binder struct {
 	env  *opt.Env
 	meta *logical.Meta
 	// path is the search path of the view whose text is being bound; nil: the session's.
-	path      []string
-	views     []table.ID // views being expanded, outermost first
+	path []string
+	// scope finds members of extensions, once scoped is set.
+	scope  *extension.Scope
+	scoped bool
+	views  []table.ID // views being expanded, outermost first
+	// as is the owner of the innermost of them; 0: the role that runs the statement.
+	as acl.RoleID
+	// routines are those of opt.Env.Routines, once one was called.
+	routines map[any]table.ID
+	// within lists the tables whose row security policies are being bound, outermost first, and
+	// guards the uses of tables whose policies are still to be added.
+	within    []table.ID
+	guards    []*guarded
 	depth     int
 	exprDepth int
 	classes   int // number of classes of subqueries so far
+	// recursions is the number of logical.Recursion nodes so far, which numbers their queries.
+	recursions int
 	// momentary is set when the value of a literal depended on when it was read.
 	momentary bool
+	// untyped are the literals and parameters in rows that had no type. They have type text unless
+	// the row is converted to a composite type.
+	untyped   map[expr.Expr]bool
 	interrupt *logical.Interrupt
 	notes     *Notes // nil unless the caller asked for them
 }
@@ -50,24 +68,38 @@ func (b *binder) relation(name ast.Name, f *withFrame) *table.Desc {
 		}
 		err = sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
 			full).At(int(name.Pos))
+		if t, e := inPath(b, name, b.env.Catalog.Type); e == nil && t != nil && t.IsComposite() {
+			err = sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a composite type",
+				name.Name).At(int(name.Pos))
+		}
 	}
 	failure.Check(laterCTE(err, f, name.Name))
 	b.noteTable(d)
 	return d
 }
 
-// lookup resolves a name by the session's search path, or by that of the view being expanded.
+// lookup resolves the name of a relation.
 func (b *binder) lookup(name ast.Name) (*table.Desc, error) {
+	return inPath(b, name, b.env.Catalog.Relation)
+}
+
+// inPath looks a name up by the session's search path, or by that of the view being expanded.
+func inPath[T any](b *binder, name ast.Name,
+	find func(context.Context, ast.Name) (*T, error)) (*T, error) {
 	if b.path == nil || name.Schema != "" {
-		return b.env.Catalog.Relation(b.ctx, name)
+		if b.path == nil && name.Schema != "" && b.env.MayUse != nil {
+			if err := b.env.MayUse(b.ctx, name.Schema); err != nil {
+				return nil, at(err, int(name.Pos))
+			}
+		}
+		return find(b.ctx, name)
 	}
 	path := b.path
 	if !slices.Contains(path, "pg_catalog") {
 		path = append([]string{"pg_catalog"}, path...)
 	}
 	for _, schema := range path {
-		d, err := b.env.Catalog.Relation(b.ctx,
-			ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
+		d, err := find(b.ctx, ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
 		if d != nil || err != nil {
 			return d, err
 		}

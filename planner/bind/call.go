@@ -4,7 +4,6 @@ import (
 	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 )
 
@@ -15,37 +14,30 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) expr.Expr {
 		return e
 	}
 	call = b.withoutOutParams(call)
-	b.checkSchema(sc, call)
+	name := b.function(call.Name)
 	switch {
 	case call.Over != nil:
 		if call.ArgNames != nil || call.Variadic {
 			panic(failure.Unsupported(pos, "a window call with named or VARIADIC arguments"))
 		}
 		return b.window(sc, call)
-	case len(builtin.Aggregates(call.Name.Name)) > 0:
+	case len(name.Aggregates()) > 0:
 		if call.ArgNames != nil || call.Variadic {
 			panic(failure.Unsupported(pos, "an aggregate with named or VARIADIC arguments"))
 		}
 		return b.aggregate(sc, call)
 	}
-	if _, only := windowFunctions[call.Name.Name]; only {
+	if _, only := windowFunctions[call.Name.Name]; only && isCore(call.Name.Schema) {
 		panic(failure.At(pos, sqlerr.WrongObjectType, "window function %s requires an OVER clause",
 			call.Name.Name))
 	}
-	fn, args, t := b.resolveCall(sc, call)
+	bound := inOrder(call, b.exprs(sc, call.Args))
+	if f := b.projection(sc, call, bound); f != nil {
+		return f
+	}
+	fn, args, t := b.resolveBound(call, bound)
 	if fn.Set != nil {
 		return b.setReturning(sc, call, fn, args, t)
 	}
 	return b.newCall(fn, args, t, pos)
-}
-
-// checkSchema accepts functions of pg_catalog and information_schema only.
-func (b *binder) checkSchema(sc *scope, call *ast.FuncCall) {
-	switch call.Name.Schema {
-	case "", "pg_catalog", "information_schema":
-		return
-	}
-	args := b.exprs(sc, call.Args)
-	panic(failure.Of(undefinedFunction(call,
-		builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args)))))
 }

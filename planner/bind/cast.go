@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"slices"
+	"context"
 	"strings"
 
 	"github.com/minidb/minidb/internal/failure"
@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -22,37 +23,6 @@ const (
 	explicit
 )
 
-// assignmentCasts and explicitCasts are the casts of pg_cast that are not implicit.
-var assignmentCasts = map[types.OID][]types.OID{
-	types.OIDInt8:   {types.OIDInt2, types.OIDInt4},
-	types.OIDInt4:   {types.OIDInt2},
-	types.OIDFloat4: {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDNumeric},
-	types.OIDFloat8: {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4,
-		types.OIDNumeric},
-	types.OIDNumeric:      {types.OIDInt2, types.OIDInt4, types.OIDInt8},
-	types.OIDText:         {types.OIDChar},
-	types.OIDVarchar:      {types.OIDChar},
-	types.OIDBPChar:       {types.OIDChar},
-	types.OIDTimestamp:    {types.OIDDate, types.OIDTime},
-	types.OIDTimestampTZ:  {types.OIDDate, types.OIDTime, types.OIDTimestamp},
-	types.OIDInterval:     {types.OIDTime},
-	types.OIDJSON:         {types.OIDJSONB},
-	types.OIDJSONB:        {types.OIDJSON},
-	types.OIDOid:          {types.OIDInt4, types.OIDInt8},
-	types.OIDRegClass:     {types.OIDInt4, types.OIDInt8},
-	types.OIDRegType:      {types.OIDInt4, types.OIDInt8},
-	types.OIDRegProc:      {types.OIDInt4, types.OIDInt8},
-	types.OIDRegNamespace: {types.OIDInt4, types.OIDInt8},
-}
-
-var explicitCasts = map[types.OID][]types.OID{
-	types.OIDBool: {types.OIDInt4},
-	types.OIDInt4: {types.OIDBool, types.OIDChar},
-	types.OIDChar: {types.OIDInt4},
-	types.OIDJSONB: {types.OIDBool, types.OIDNumeric, types.OIDInt2, types.OIDInt4, types.OIDInt8,
-		types.OIDFloat4, types.OIDFloat8},
-}
-
 // canCast reports whether a value may be converted.
 func canCast(from, to *types.Type, how coercion) bool {
 	if builtin.CanCoerce(from, to) {
@@ -61,36 +31,36 @@ func canCast(from, to *types.Type, how coercion) bool {
 	if how == implicit {
 		return false
 	}
+	from, to = from.Base(), to.Base()
 	if from.Elem != nil && to.Elem != nil {
 		return canCast(from.Elem, to.Elem, how)
 	}
-	if listed(assignmentCasts, from, to) || isText(to) {
-		return true
+	if ofUser(from) || ofUser(to) { // through the text, if at all
+		return to.Category() == 'S' || how == explicit && from.Category() == 'S'
 	}
-	if how == assignment {
-		return false
-	}
-	return listed(explicitCasts, from, to) || isText(from) && to.OID != types.OIDRecord
-}
-
-func listed(m map[types.OID][]types.OID, from, to *types.Type) bool {
-	return slices.Contains(m[from.OID], to.OID)
-}
-
-// isText reports whether a type is of the string category. All types convert to and from these
-// through their text.
-func isText(t *types.Type) bool {
-	switch t.OID {
-	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName:
+	switch types.CastContext(from.OID, to.OID) {
+	case 'i', 'a':
 		return true
+	case 'e':
+		return how == explicit && to.OID != types.OIDRecord
 	}
 	return false
 }
+
+// ofUser reports whether a type is one that a user made, or the type of its arrays.
+func ofUser(t *types.Type) bool { return t.Def != nil || t.Elem != nil && t.Elem.Def != nil }
 
 // coerce converts an expression to a type. Requires: canCast allows it. It parses a literal of
 // unknown type, and gives a parameter of unknown type the type.
 func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) expr.Expr {
 	from := e.Type()
+	if to.IsDomain() && from.OID != to.OID {
+		return b.toDomain(e, to, how, pos)
+	}
+	if from.IsDomain() && from.OID != to.OID {
+		e = below(e)
+		from = e.Type()
+	}
 	if from.OID == types.OIDUnknown {
 		switch x := e.(type) {
 		case *expr.Const:
@@ -107,6 +77,9 @@ func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) expr
 			return e
 		}
 		return b.applyMod(e, to, how, pos)
+	}
+	if from.OID == types.OIDRecord && to.IsComposite() {
+		return b.coerceRow(e, to, how, pos)
 	}
 	if c, ok := e.(*expr.Const); ok {
 		if folded := b.foldCast(c, to, how); folded != nil {
@@ -183,7 +156,7 @@ func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) expr.Expr {
 		panic(failure.At(pos, sqlerr.CannotCoerce, "cannot cast type %s to %s",
 			typeName(arg.Type()), typeName(t)))
 	}
-	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown {
+	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown && !t.IsDomain() {
 		arg = b.parseLiteral(c, t)
 	}
 	return b.coerce(arg, t, explicit, pos)
@@ -221,20 +194,39 @@ var intervalFields = map[string]int{
 var intervalOrder = []string{"year", "month", "day", "hour", "minute", "second"}
 
 // ResolveType returns a type by its written name, or error 42704.
-func ResolveType(n ast.TypeName) (t *types.Type, err error) {
+func ResolveType(ctx context.Context, env *opt.Env, n ast.TypeName) (t *types.Type, err error) {
 	defer failure.Catch(&err)
-	return resolveType(n), nil
+	return newBinder(ctx, env).resolveType(n), nil
 }
 
-func resolveType(n ast.TypeName) *types.Type {
-	t, ok := types.ByName(n.Name)
-	if !ok || n.Schema != "" && n.Schema != "pg_catalog" {
+func (b *binder) resolveType(n ast.TypeName) *types.Type {
+	t, err := b.typeNamed(ast.Name{Pos: n.Pos, Schema: n.Schema, Name: n.Name})
+	failure.Check(at(err, int(n.Pos)))
+	if t == nil {
+		failure.Check(at(builtin.AbsentType(n.Schema, n.Name), int(n.Pos)))
 		name := n.Name
 		if n.Schema != "" {
 			name = n.Schema + "." + name
 		}
+		if n.ArrayDims > 0 {
+			name += "[]"
+		}
 		panic(failure.At(n.Pos, sqlerr.UndefinedObject, "type \"%s\" does not exist", name))
 	}
+	return b.modified(t, n)
+}
+
+// typeNamed finds a type by name, as lookup does a relation; nil when there is none.
+func (b *binder) typeNamed(name ast.Name) (*types.Type, error) {
+	if b.env.Catalog == nil {
+		t, _ := types.ByName(name.Name)
+		return t, nil
+	}
+	return inPath(b, name, b.env.Catalog.Type)
+}
+
+// modified applies the modifiers and array bounds of a written name to the type.
+func (b *binder) modified(t *types.Type, n ast.TypeName) *types.Type {
 	mods := n.Mods
 	if n.Fields != "" {
 		precision := -1

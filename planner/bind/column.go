@@ -10,8 +10,20 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// columnRef resolves a name to a column of this query or of an enclosing one.
+// columnRef resolves a name to a column of this query or of an enclosing one, or to a variable of
+// the program that the statement is part of.
 func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) expr.Expr {
+	if b.env.Variables != nil {
+		if v := b.env.Variables.Variable(append(ref.Qualifier[:len(ref.Qualifier):len(
+			ref.Qualifier)], ref.Name)); v != nil {
+			return b.columnOrVariable(sc, ref, v)
+		}
+	}
+	return b.columnOnly(sc, ref)
+}
+
+// columnOnly resolves a name to a column.
+func (b *binder) columnOnly(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	if len(ref.Qualifier) == 0 {
 		return b.bareColumn(sc, ref)
 	}
@@ -26,6 +38,12 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	if v := columnNamed(t.cols, ref); v != nil {
 		b.noteColumn(ref, []*fromTable{t}, v)
 		return b.visibleRef(v, ref.Pos)
+	}
+	if e := b.systemColumn(sc, t, ref); e != nil {
+		return e
+	}
+	if e := b.functionOfRow(t, ref); e != nil {
+		return e
 	}
 	panic(failure.Of(sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", t.alias,
 		ref.Name).At(int(ref.Pos)).WithHint("%s", columnHint(sc, t.alias, ref.Name))))
@@ -51,7 +69,7 @@ func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) expr.Expr {
 func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) expr.Expr {
 	v := columnNamed(sc.cols, ref)
 	if v == nil {
-		return nil
+		return b.localSystemColumn(sc, ref)
 	}
 	b.noteColumn(ref, sc.tables, v)
 	return b.visibleRef(v, ref.Pos)
@@ -72,7 +90,7 @@ func columnNamed(cols []visible, ref *ast.ColumnRef) *visible {
 	return found
 }
 
-func ambiguousColumn(name string, pos ast.Pos) error {
+func ambiguousColumn(name string, pos ast.Pos) *sqlerr.Error {
 	return sqlerr.New(sqlerr.AmbiguousColumn, "column reference \"%s\" is ambiguous",
 		name).At(int(pos))
 }

@@ -121,6 +121,10 @@ func (b *binder) extreme(sc *scope, call *ast.FuncCall) expr.Expr {
 		name, resolve = "LEAST", builtin.Least
 	}
 	t := b.unify(name, args, call.Args)
+	if t.Unordered() {
+		panic(failure.At(0, sqlerr.UndefinedFunction,
+			"could not identify a comparison function for type %s", typeName(t)))
+	}
 	return &expr.Call{T: t, Func: resolve(t), Args: args, Pos: int(call.Pos)}
 }
 

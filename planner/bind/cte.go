@@ -60,8 +60,13 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) *cteEntry {
 	sel, isSelect := def.Statement.(*ast.Select)
 	if recursive && isSelect && mentions(sel, def.Name) {
 		b.recursive(outer, entry, sel)
-		b.addCTE(entry)
+		if entry.outer == nil {
+			b.addCTE(entry)
+		}
 		return entry
+	}
+	if def.Search != nil || def.Cycle != nil {
+		panic(failure.At(def.Pos, sqlerr.SyntaxError, "WITH query is not recursive"))
 	}
 	if !isSelect && sc.outer != nil {
 		panic(failure.At(def.Pos, sqlerr.FeatureNotSupported,
@@ -71,7 +76,7 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) *cteEntry {
 	entry.cte.Query, entry.cte.Modifies = q, !isSelect
 	b.nameCTE(entry, q)
 	if isSelect && sc.outer != nil &&
-		(!logical.FreeCols(q.Node).Empty() || readsWorkTable(q.Node, nil)) {
+		dependsOnOuter(q.Node) {
 		entry.outer = outer
 		return entry
 	}
@@ -126,12 +131,8 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) {
 		b.with(sc, sel.With)
 	}
 	first, second := b.recursiveTerms(sc, entry, u)
-	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
-		panic(failure.Unsupported(def.Pos, "a recursive query that refers to an outer query"))
-	}
-	if readsWorkTable(first.Node, entry.cte) || readsWorkTable(second.Node, entry.cte) {
-		panic(failure.Unsupported(def.Pos,
-			"a recursive query within the recursive term of another that it refers to"))
+	if dependsOnOuter(first.Node) || dependsOnOuter(second.Node, entry.cte) {
+		entry.outer = outer
 	}
 }
 
@@ -140,10 +141,22 @@ func (b *binder) recursiveTerms(sc *scope, entry *cteEntry, u *ast.SetOp) (first
 	second *logical.Query) {
 	first = b.body(sc.sibling(), u.Left, false)
 	b.nameCTE(entry, first)
+	right := u.Right
+	entry.declared = len(entry.cols)
+	more := b.traversal(sc, entry, u)
+	if more != nil {
+		first, right = more.begin(first), more.second(right)
+		b.nameCTE(entry, first)
+	}
 	entry.cte.Query, entry.cte.UnionAll = first, u.All
 	entry.recursing = true
-	second = b.body(sc.sibling(), u.Right, true)
+	second = b.body(sc.sibling(), right, more == nil)
 	entry.recursing = false
+	if more != nil {
+		second = more.next(second)
+		own := second.Cols[:min(entry.declared, len(second.Cols))]
+		b.noteResult(u.Right, &logical.Query{Node: second.Node, Cols: own})
+	}
 	if len(first.Cols) != len(second.Cols) {
 		panic(failure.At(bodyPos(u.Right), sqlerr.SyntaxError,
 			"each UNION query must have the same number of columns"))
@@ -153,11 +166,22 @@ func (b *binder) recursiveTerms(sc *scope, entry *cteEntry, u *ast.SetOp) (first
 	return first, second
 }
 
-// readsWorkTable reports whether a tree reads the working table of a recursive query other than
-// own.
-func readsWorkTable(n logical.Node, own *logical.CTE) bool {
-	if ref, ok := n.(*logical.CTERef); ok && ref.WorkTable && ref.CTE != own {
-		return true
+// dependsOnOuter reports whether the rows of a tree change while the statement runs: it refers to
+// columns of an outer query, or reads the working table of a recursive query other than own.
+func dependsOnOuter(n logical.Node, own ...*logical.CTE) bool {
+	return !logical.FreeCols(n).Empty() || readsWorkTable(n, own)
+}
+
+// readsWorkTable reports whether a tree reads the working table of a recursive query that is
+// neither one of own nor within the tree.
+func readsWorkTable(n logical.Node, own []*logical.CTE) bool {
+	switch n := n.(type) {
+	case *logical.CTERef:
+		if n.WorkTable && !slices.Contains(own, n.CTE) {
+			return true
+		}
+	case *logical.Recursion:
+		own = append(slices.Clip(own), n.CTE)
 	}
 	found := false
 	logical.EachExpr(n, func(e *expr.Expr) {
@@ -224,8 +248,7 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 			panic(failure.Of(sqlerr.New(sqlerr.DatatypeMismatch,
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s "+
 					"overall",
-				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID,
-					t.Mod)).At(outputPos(u.Left, i)).
+				entry.name, i+1, ft.String(), t.String()).At(outputPos(u.Left, i)).
 				WithHint("Cast the output of the non-recursive term to the correct type.")))
 		}
 		b.coerceOutput(second, i, ft, implicit, 0)
@@ -239,6 +262,8 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) *fromItem
 		alias = ref.Alias
 	}
 	switch {
+	case entry.outer != nil && entry.cte.Recursive != nil:
+		return b.recursionRef(sc, ref, entry, alias)
 	case entry.outer != nil:
 		q := b.cteStatement(entry.def, entry.outer)
 		for i := range q.Cols {
@@ -256,17 +281,41 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) *fromItem
 	} else {
 		entry.cte.Refs++
 	}
+	var it *fromItem
+	it, node.Cols = b.cteItem(sc, ref, entry, node, alias)
+	return it
+}
+
+// cteItem makes a FROM item of node, which gives the rows of a WITH query, and new IDs for its
+// columns.
+func (b *binder) cteItem(sc *scope, ref *ast.TableRef, entry *cteEntry, node logical.Node,
+	alias string) (*fromItem, []logical.ColID) {
 	t := &fromTable{alias: alias, aliased: true, source: node}
-	for _, c := range entry.cols {
+	ids := make([]logical.ColID, len(entry.cols))
+	for i, c := range entry.cols {
 		col := b.meta.Cols[c.id]
 		col.Name, col.Level = c.name, sc.level()
-		if entry.cte.Recursive != nil || node.WorkTable {
+		if entry.cte.Recursive != nil || entry.recursing {
 			col.NotNull = false
 		}
-		id := b.meta.Add(col)
-		node.Cols = append(node.Cols, id)
-		t.cols = append(t.cols, visible{name: c.name, id: id})
+		ids[i] = b.meta.Add(col)
+		t.cols = append(t.cols, visible{name: c.name, id: ids[i],
+			unexpanded: entry.recursing && i >= entry.declared})
 	}
 	b.renameColumns(t, ref.Columns)
-	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, ids
+}
+
+// recursionRef binds a reference to a recursive query that refers to an outer query. The query is
+// bound anew, with the reference as its only reader.
+func (b *binder) recursionRef(sc *scope, ref *ast.TableRef, entry *cteEntry,
+	alias string) *fromItem {
+	b.recursions++
+	own := &cteEntry{name: entry.name, def: entry.def, level: entry.level,
+		cte: &logical.CTE{ID: -b.recursions, Name: entry.name}}
+	b.recursive(entry.outer, own, entry.def.Statement.(*ast.Select))
+	node := &logical.Recursion{CTE: own.cte, Alias: alias}
+	var it *fromItem
+	it, node.Cols = b.cteItem(sc, ref, own, node, alias)
+	return it
 }

@@ -21,13 +21,61 @@ func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
 	defer failure.Catch(&err)
 	b := newBinder(ctx, env)
 	first, c := b.newRowOf(d)
-	bound = b.coerceToWanted(b.rowExpr(d, first, e, c), want, e)
-	return expr.Rewrite(bound, func(x expr.Expr) expr.Expr {
+	return overRow(b.coerceToWanted(b.rowExpr(d, first, e, c), want, e), first), nil
+}
+
+// overRow replaces the IDs of a row's columns, from first on, by ordinals.
+func overRow(e expr.Expr, first logical.ColID) expr.Expr {
+	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		if col, ok := x.(*expr.Col); ok {
 			return &expr.Col{T: col.T, Index: col.Index - first, Name: col.Name, Pos: col.Pos}
 		}
 		return x
-	}), nil
+	})
+}
+
+// IndexExpr binds an expression that an index of d has in place of a column, and returns the name
+// of that column; its columns are ordinals of d.
+func IndexExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (bound expr.Expr,
+	name string, err error) {
+	defer failure.Catch(&err)
+	b := newBinder(ctx, env)
+	first := b.newRow(d, 0)
+	if name, _ = nameOf(e); name == "" {
+		name = "expr"
+	}
+	return overRow(b.rowExpr(d, first, e, clauseIndexExpr), first), name, nil
+}
+
+// IndexPredicate binds the condition of a partial index of d; its columns are ordinals of d.
+func IndexPredicate(ctx context.Context, env *opt.Env, d *table.Desc,
+	e ast.Expr) (bound expr.Expr, err error) {
+	defer failure.Catch(&err)
+	b := newBinder(ctx, env)
+	first := b.newRow(d, 0)
+	cond := b.coerceBool(b.rowExpr(d, first, e, clauseIndexWhere), "WHERE", e)
+	return overRow(cond, first), nil
+}
+
+// PolicyExpr binds a condition of a row security policy on d, and takes notes. path is the search
+// path for its names; nil: the session's.
+func PolicyExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
+	path []string) (notes *Notes, err error) {
+	defer failure.Catch(&err)
+	b := newBinder(ctx, env)
+	b.path = path
+	b.notes = newNotes()
+	func() {
+		defer failure.Amend(withoutPosition) // as in PostgreSQL, whose CREATE POLICY has none
+		b.policy(d, b.newRow(d, 0), 0, e)
+	}()
+	if len(b.meta.Params) > 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+	}
+	for _, t := range b.meta.Tables {
+		b.notes.Reads = append(b.notes.Reads, t.ID)
+	}
+	return b.notes, nil
 }
 
 // newRowOf adds the columns of a row of d and returns the first ID, and the clause in which an
@@ -85,8 +133,13 @@ func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
 		b.meta.Params = append(b.meta.Params, t)
 	}
 	q := b.statement(stmt, nil)
+	b.applyPolicies()
 	b.momentParams(stmt)
 	for i, t := range b.meta.Params {
+		if t == nil && env.Variables != nil {
+			b.meta.Params[i] = types.TUnknown // a variable that the statement does not use
+			continue
+		}
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
 				"could not determine data type of parameter $%d", i+1)

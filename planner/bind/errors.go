@@ -7,7 +7,7 @@ import (
 )
 
 // typeName returns a type's name for messages.
-func typeName(t *types.Type) string { return types.TypeName(t.OID) }
+func typeName(t *types.Type) string { return t.SQLName() }
 
 // at adds a position to an error that has none.
 func at(err error, pos int) error {

@@ -44,6 +44,8 @@ func (b *binder) compound(sc *scope, e ast.Expr) expr.Expr {
 		return b.castExpr(sc, e)
 	case *ast.IsTest:
 		return b.isTest(sc, e)
+	case *ast.XML:
+		return b.xml(sc, e)
 	case *ast.IsDistinct:
 		return b.isDistinct(sc, e)
 	case *ast.Like:
@@ -74,6 +76,8 @@ func (b *binder) compound(sc *scope, e ast.Expr) expr.Expr {
 		return b.collate(sc, e)
 	case *ast.FieldSelect:
 		return b.fieldSelect(sc, e)
+	case *ast.AssignPart:
+		return b.assignedPart(sc, e)
 	case *ast.Default:
 		panic(failure.At(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context"))
 	case *ast.Star:
@@ -90,26 +94,13 @@ func (b *binder) compound(sc *scope, e ast.Expr) expr.Expr {
 func (b *binder) rowStar(sc *scope, e *ast.Star) expr.Expr {
 	t, hidden := findTable(sc, e.Qualifier)
 	if t == nil {
+		if row := b.variableRow(e); row != nil {
+			return row
+		}
 		panic(failure.Of(missingTable(sc, e.Qualifier, hidden, e.Pos)))
 	}
 	b.noteRow(e, t)
 	return b.wholeRow(t, e.Pos)
-}
-
-// fieldSelect binds (t).a, a column of a table in FROM that is selected from its row.
-func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) expr.Expr {
-	if ref, ok := e.Operand.(*ast.ColumnRef); ok {
-		qualifier := append(append([]string(nil), ref.Qualifier...), ref.Name)
-		if t, _ := findTable(sc, qualifier); t != nil {
-			column := &ast.ColumnRef{Pos: ref.Pos, Qualifier: qualifier, Name: e.Field}
-			bound := b.columnRef(sc, column)
-			if b.notes != nil {
-				b.notes.Columns[e] = b.notes.Columns[column]
-			}
-			return bound
-		}
-	}
-	panic(failure.Unsupported(e.Pos, "selection of a field of a composite value"))
 }
 
 // exprs binds a list.
@@ -135,7 +126,7 @@ func typesOf(es []expr.Expr) []*types.Type {
 // param binds $N. Its type is the declared or inferred one, or unknown until its context determines
 // it.
 func (b *binder) param(e *ast.Param) expr.Expr {
-	if e.N < 1 || e.N > 65535 {
+	if e.N < 1 || e.N > 65535 || b.env.Variables != nil {
 		panic(failure.At(e.Pos, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N))
 	}
 	for len(b.meta.Params) < e.N {
@@ -152,8 +143,7 @@ func (b *binder) param(e *ast.Param) expr.Expr {
 func (b *binder) collate(sc *scope, e *ast.Collate) expr.Expr {
 	arg := b.expr(sc, e.Operand)
 	// A literal without a type keeps it: the operator determines its type.
-	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String ||
-		t.OID == types.OIDJSON {
+	if t := arg.Type(); t.OID != types.OIDUnknown && !t.Collatable() {
 		panic(failure.At(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s",
 			typeName(t)))
 	}
@@ -167,9 +157,13 @@ func (b *binder) collate(sc *scope, e *ast.Collate) expr.Expr {
 
 // castExpr binds an explicit cast.
 func (b *binder) castExpr(sc *scope, e *ast.Cast) expr.Expr {
-	t := resolveType(e.Type)
+	t := b.resolveType(e.Type)
 	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
 		return b.coerce(b.array(sc, arr, t.Elem), t, explicit, int(e.Pos))
 	}
-	return b.castTo(b.expr(sc, e.Operand), t, int(e.Pos))
+	arg := b.expr(sc, e.Operand)
+	if _, star := e.Operand.(*ast.Star); star && t.OID == types.OIDRecord {
+		return arg // so a whole row is stored: what its type is named may change
+	}
+	return b.castTo(arg, t, int(e.Pos))
 }

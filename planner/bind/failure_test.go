@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 )
 
 // catalog answers every name by its function.
@@ -19,6 +20,16 @@ type catalog func() (*table.Desc, error)
 
 func (c catalog) Relation(context.Context, ast.Name) (*table.Desc, error)     { return c() }
 func (c catalog) RelationByID(context.Context, table.ID) (*table.Desc, error) { return c() }
+
+func (c catalog) Type(context.Context, ast.Name) (*types.Type, error) {
+	_, err := c()
+	return nil, err
+}
+
+func (catalog) TypeByOID(_ context.Context, oid types.OID) (*types.Type, error) {
+	t, _ := types.ByOID(oid)
+	return t, nil
+}
 
 func bindSelect(t *testing.T, c catalog) error {
 	t.Helper()

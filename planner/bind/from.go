@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // from binds the list of FROM into one node and adds its names to the scope.
@@ -113,7 +113,8 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) *fromItem {
 	case d.Kind == table.KindSequence:
 		return b.sequenceRef(sc, ref, d)
 	}
-	return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
+	it, _ := b.scanGuarded(sc, d, ref.Alias, ref.Columns, "select", b.need(d, acl.Select))
+	return it
 }
 
 func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) *fromItem {
@@ -128,60 +129,4 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) *fromItem {
 	it := b.derived(sc, q, ref.Alias, ref.Columns)
 	it.tables[0].source = q.Node
 	return it
-}
-
-// typedColumn is a column of a FROM function and its type.
-type typedColumn struct {
-	name string
-	t    *types.Type
-}
-
-// funcRef binds a function in FROM: a set-returning function, or a scalar function, which gives one
-// row.
-func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) *fromItem {
-	saved := sc.sel.clause
-	sc.sel.clause = clauseFrom
-	call := b.tableFunction(sc, ref.Call)
-	sc.sel.clause = saved
-	name := ref.Call.Name.Name
-	alias := name
-	if ref.Alias != "" {
-		alias = ref.Alias
-	}
-	cols := b.functionColumns(ref, call, name)
-	node := &logical.FuncScan{Func: call.fn, Args: call.args, Scalar: call.scalar,
-		Ordinality: ref.Ordinality, Alias: alias}
-	t := &fromTable{alias: alias, aliased: true, source: node}
-	for _, c := range cols {
-		id := b.newColumn(c.name, c.t, sc.level())
-		node.Cols = append(node.Cols, id)
-		t.cols = append(t.cols, visible{name: c.name, id: id})
-	}
-	b.renameColumns(t, ref.Columns)
-	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}
-}
-
-// functionColumns returns the names and types of a function's columns. A single unnamed column gets
-// the name of the alias.
-func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) []typedColumn {
-	var cols []typedColumn
-	switch {
-	case call.fn == nil || len(call.fn.Columns) == 0:
-		cols = []typedColumn{{name: name, t: call.t}}
-	default:
-		for _, c := range call.fn.Columns {
-			cols = append(cols, typedColumn{name: c.Name, t: call.columnType(c)})
-		}
-	}
-	if len(cols) == 1 && cols[0].name == name && ref.Alias != "" {
-		cols[0].name = ref.Alias
-	}
-	if ref.ColumnDefs != nil {
-		panic(failure.At(ref.ColumnDefs[0].Name.Pos, sqlerr.SyntaxError,
-			"a column definition list is only allowed for functions returning \"record\""))
-	}
-	if ref.Ordinality {
-		cols = append(cols, typedColumn{name: "ordinality", t: types.TInt8})
-	}
-	return cols
 }

@@ -29,8 +29,9 @@ func isLateral(left, right logical.Node) bool {
 }
 
 // scan binds a relation. Its columns get consecutive IDs.
+// right, which may be nil, notes which of them are read.
 func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident,
-	pos ast.Pos) *fromItem {
+	right *opt.Need) *fromItem {
 	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
 	if alias != "" {
 		t.alias = alias
@@ -38,6 +39,8 @@ func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Iden
 	node := b.newScan(d, alias, sc.level())
 	t.first = node.First
 	t.cols = relationColumns(d, node.First)
+	t.right = right
+	noteReads(t.cols, d, right)
 	b.renameColumns(t, columns)
 	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}
 }
@@ -48,8 +51,16 @@ func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
 	for i := range out {
 		out[i] = first + i
 	}
-	b.meta.Scans = append(b.meta.Scans, logical.ScanColumns{Desc: d, First: first})
 	s := &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
+	for i := range d.Exprs {
+		e := &d.Exprs[i]
+		b.meta.Add(logical.Column{Name: e.Text, Type: e.Type, Level: level})
+	}
+	for i := range d.Exprs {
+		s.Exprs = append(s.Exprs, b.indexExpr(d, first, d.Exprs[i].Text))
+	}
+	b.meta.Scans = append(b.meta.Scans,
+		logical.ScanColumns{Desc: d, First: first, Exprs: s.Exprs})
 	for i := range d.Indexes {
 		ix := &d.Indexes[i]
 		if ix.WhereText == "" {

@@ -122,6 +122,7 @@ func (s *selecting) groupExpr(e ast.Expr) []int {
 		return all
 	}
 	bound := s.b.resolveUnknown(s.groupBound(e))
+	requireEquality(bound.Type(), exprPos(e))
 	for i, have := range s.group.exprs {
 		if logical.Equal(have, bound) {
 			return []int{i}

@@ -134,7 +134,7 @@ func (g *grouper) determined(t *fromTable) bool {
 		return false
 	}
 	pk := t.desc.PrimaryKey()
-	if pk == nil {
+	if pk == nil || pk.Deferrable {
 		return false
 	}
 	for _, kc := range pk.Columns {

@@ -8,18 +8,22 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
 // inserting is an INSERT that is being bound.
 type inserting struct {
-	b        *binder
-	sc       *scope
-	stmt     *ast.Insert
-	d        *table.Desc
-	columns  []int // assigned columns, in the order of the values
-	defaults defaults
+	b    *binder
+	sc   *scope
+	stmt *ast.Insert
+	t    *destination
+	d    *table.Desc // the table
+	// The assigned columns, in the order of the values: of the relation that is named, and of the
+	// table, -1 for one that cannot be assigned to.
+	named, columns []int
+	defaults       defaults
 }
 
 // insert binds INSERT: a child that makes whole rows, including defaults and casts, and the node
@@ -29,22 +33,36 @@ func (b *binder) insert(s *ast.Insert, outer *scope) *logical.Query {
 	if s.With != nil {
 		b.with(in.sc, s.With)
 	}
-	in.d = b.modifiedTable(s.Table, "INSERT")
-	in.defaults = defaults{b: b, d: in.d}
-	in.columns = in.columnList()
-	node := &logical.Insert{Desc: in.d, HasRows: len(s.Returning) > 0}
+	in.t = b.destination(s.Table, inserts)
+	in.t.storesDefaults()
+	in.d = in.t.d
+	in.defaults = defaults{b: b, t: in.t}
+	in.columnList()
+	if in.stmt.Columns != nil {
+		in.given(len(in.columns))
+	}
+	node := &logical.Insert{Desc: in.d, Alias: in.t.alias(s.Alias),
+		HasRows: len(s.Returning) > 0}
 	in.source(node)
 	in.addGenerated(node)
 	node.Row = b.newRow(in.d, in.sc.level())
-	node.Checks = b.checks(in.d, node.Row)
+	node.Checks, node.ViewChecks = b.checks(in.d, node.Row), in.t.viewChecks(b, in.sc, node.Row)
 	if s.OnConflict != nil {
+		failure.Check(in.t.refusal)
 		node.OnConflict = b.onConflict(in, s.OnConflict)
+	}
+	if g := in.t.guard(b, in.sc, "insert"); g != nil {
+		g.written = &guardedWrite{checks: &node.Checks, row: node.Row}
+		if node.OnConflict != nil && node.OnConflict.Update {
+			g.written.upsert = node.OnConflict
+		}
 	}
 	q := &logical.Query{Node: node}
 	if node.HasRows {
 		rs := in.rowScope(node.Row)
 		node.Returning, q.Cols = b.returning(rs, s.Returning)
 	}
+	in.t.settle()
 	changeable(in.d)
 	return q
 }
@@ -52,17 +70,21 @@ func (b *binder) insert(s *ast.Insert, outer *scope) *logical.Query {
 // rowScope returns a scope with a row of the table under its name or alias.
 func (in *inserting) rowScope(first logical.ColID) *scope {
 	sc := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
-	t := &fromTable{alias: in.d.Name, schema: in.d.Schema, desc: in.d, first: first,
-		cols: relationColumns(in.d, first)}
-	if in.stmt.Alias != "" {
-		t.alias, t.aliased = in.stmt.Alias, true
-	}
+	t, _ := in.t.over(in.b, in.sc, in.stmt.Alias, first)
 	sc.tables, sc.cols = []*fromTable{t}, t.cols
 	return sc
 }
 
-func (in *inserting) columnList() []int {
-	d := in.d
+// columnList resolves the list of columns; without one, all are assigned to.
+func (in *inserting) columnList() {
+	in.named = in.namedColumns()
+	for _, k := range in.named {
+		in.columns = append(in.columns, in.t.shown(0, k))
+	}
+}
+
+func (in *inserting) namedColumns() []int {
+	d := in.t.named
 	var out []int
 	if in.stmt.Columns == nil {
 		for i := range d.Columns {
@@ -72,15 +94,57 @@ func (in *inserting) columnList() []int {
 		}
 		return out
 	}
-	for _, c := range in.stmt.Columns {
-		i := targetColumn(d, c)
-		if slices.Contains(out, i) {
+	for k := range in.stmt.Columns {
+		c := &in.stmt.Columns[k]
+		i := targetColumn(d, c.Ident)
+		if before := slices.Index(out, i); before >= 0 &&
+			(c.Path == nil || in.stmt.Columns[before].Path == nil) {
 			panic(failure.At(c.Pos, sqlerr.DuplicateColumn,
 				"column \"%s\" specified more than once", c.Name))
 		}
 		out = append(out, i)
 	}
 	return out
+}
+
+// part returns the target of value k if it is a part of a column, else nil.
+func (in *inserting) part(k int) *ast.Target {
+	if in.stmt.Columns == nil || in.stmt.Columns[k].Path == nil {
+		return nil
+	}
+	return &in.stmt.Columns[k]
+}
+
+// typeOf returns the type that value k is converted to.
+func (in *inserting) typeOf(k int) *types.Type {
+	col := &in.d.Columns[in.t.stored(in.named[k])]
+	target := in.part(k)
+	if target == nil {
+		return col.Type
+	}
+	p := &part{b: in.b, sc: in.sc, name: col.Name, pos: int(target.Pos), t: col.Type}
+	p.walk(target.Path)
+	return p.t
+}
+
+// give assigns value k of a row to its column, or to a part of that: what the row has no value for
+// yet is NULL before.
+func (in *inserting) give(row []expr.Expr, k int, e expr.Expr, pos int) {
+	i := in.columns[k]
+	col := &in.d.Columns[i]
+	target := in.part(k)
+	if target == nil {
+		if row[i] != nil { // by two columns of a view
+			panic(failure.At(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
+				col.Name))
+		}
+		row[i] = in.b.assign(e, col, pos)
+		return
+	}
+	if row[i] == nil {
+		row[i] = &expr.Const{T: col.Type, Value: types.Null}
+	}
+	row[i] = in.b.assignPart(in.sc, row[i], col, target, e)
 }
 
 // source makes the child: VALUES row by row, a projection over a query, or one row of defaults.
@@ -92,8 +156,9 @@ func (in *inserting) source(node *logical.Insert) {
 	}
 	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil &&
 		q.Offset == nil {
-		sameLength(v.Rows)
-		in.values(node, v.Rows)
+		rows := in.b.expandVariables(v.Rows)
+		sameLength(rows)
+		in.values(node, rows)
 		return
 	}
 	in.query(node, q)
@@ -105,6 +170,7 @@ func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) {
 	if len(rows[0]) > 0 {
 		in.checkCount(len(rows[0]),
 			func(i int) int { return exprPos(rows[0][i]) })
+		in.given(len(rows[0]))
 	}
 	first := b.newRow(d, in.sc.level())
 	n := len(d.Columns)
@@ -124,14 +190,18 @@ func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) {
 }
 
 func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) {
-	b, d := in.b, in.d
 	for k, e := range src {
 		i := in.columns[k]
-		if _, isDefault := e.(*ast.Default); isDefault || in.ignoresGiven(i) {
+		_, isDefault := e.(*ast.Default)
+		if target := in.part(k); isDefault && target != nil {
+			refuseDefault(target)
+		}
+		stored := in.t.stored(in.named[k])
+		if isDefault || in.ignoresGiven(i) {
 			continue
 		}
-		in.checkWritable(i)
-		row[i] = b.assign(b.expr(in.sc, e), &d.Columns[i], exprPos(e))
+		in.checkWritable(stored)
+		in.give(row, k, in.b.expr(in.sc, e), exprPos(e))
 	}
 	for i := range row {
 		if row[i] != nil {
@@ -141,10 +211,17 @@ func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) {
 	}
 }
 
+// given notes that the first n columns get values.
+func (in *inserting) given(n int) {
+	for _, k := range in.named[:n] {
+		in.t.note(k, (*opt.Need).Insert)
+	}
+}
+
 // ignoresGiven reports whether OVERRIDING USER VALUE replaces the given value by the identity's
 // next value.
 func (in *inserting) ignoresGiven(i int) bool {
-	return in.stmt.Overriding == "user" && in.d.Columns[i].Identity != ""
+	return i >= 0 && in.stmt.Overriding == "user" && in.d.Columns[i].Identity != ""
 }
 
 // checkWritable refuses a value for a column that generates its own.
@@ -183,17 +260,18 @@ func (in *inserting) query(node *logical.Insert, sel *ast.Select) {
 	q := b.query(sel, outer, true)
 	in.checkCount(len(q.Cols),
 		func(i int) int { return outputPos(sel.Body, i) })
+	in.given(len(q.Cols))
 	values := make([]expr.Expr, len(d.Columns))
 	for k, c := range q.Cols {
 		i := in.columns[k]
 		if in.ignoresGiven(i) {
 			continue
 		}
-		in.checkWritable(i)
+		in.checkWritable(in.t.stored(in.named[k]))
 		if b.meta.Cols[c.ID].Type.OID == types.OIDUnknown {
-			b.coerceOutput(q, k, d.Columns[i].Type, assignment, 0)
+			b.coerceOutput(q, k, in.typeOf(k), assignment, 0)
 		}
-		values[i] = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i], outputPos(sel.Body, k))
+		in.give(values, k, b.ref(q.Cols[k].ID, 0), outputPos(sel.Body, k))
 	}
 	p := &logical.Project{Child: q.Node}
 	for i := range values {

@@ -137,13 +137,17 @@ func usingColumns(j *ast.Join, left, right *fromItem) []ast.Ident {
 func (b *binder) joinUsing(j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
 	using []ast.Ident) {
 	merged := map[string]bool{}
-	for _, u := range using {
+	for i, u := range using {
 		if merged[u.Name] {
 			panic(failure.At(u.Pos, sqlerr.DuplicateColumn,
 				"column name \"%s\" appears more than once in USING clause", u.Name))
 		}
 		merged[u.Name] = true
 		v := b.mergeColumn(kind, it, sideColumn(left, u, "left"), sideColumn(right, u, "right"), u)
+		if v.e != nil {
+			v.join, v.position = j, i
+			b.noteCombined(j)
+		}
 		it.cols = append(it.cols, v)
 	}
 	if j.UsingAlias != "" {
@@ -180,7 +184,8 @@ func sideColumn(it *fromItem, u ast.Ident, side string) *visible {
 }
 
 // mergeColumn adds l = r to the join and returns the merged column: that of the side which is never
-// padded with NULLs, or for a full join the one that is not NULL.
+// padded with NULLs, or for a full join the one that is not NULL. In an inner join it is the left
+// one, unless only the right one has the common type already.
 func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) visible {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
 	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
@@ -194,6 +199,11 @@ func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u a
 	switch kind {
 	case opt.Right:
 		e = re
+	case opt.Inner:
+		_, left := le.(*expr.Col)
+		if _, right := re.(*expr.Col); right && !left {
+			e = re
+		}
 	case opt.Full:
 		e = &expr.Coalesce{T: t, Args: []expr.Expr{le, re}}
 	}

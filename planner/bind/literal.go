@@ -27,7 +27,7 @@ func (b *binder) literal(e *ast.Literal) expr.Expr {
 	case ast.LiteralInt, ast.LiteralNumber:
 		return number(e.Text, pos)
 	}
-	panic(failure.Unsupported(pos, "a bit string literal"))
+	return &expr.Const{T: types.TBit, Value: types.NewString(types.PackBits(e.Text)), Pos: pos}
 }
 
 func number(text string, pos int) expr.Expr {
@@ -44,27 +44,30 @@ func number(text string, pos int) expr.Expr {
 }
 
 // parseLiteral parses a quoted literal as a value of a type. A type whose input needs the catalog
-// stays a cast, which runs with the statement.
+// stays a cast, which runs with the statement. Requires: t is not a domain.
 func (b *binder) parseLiteral(c *expr.Const, t *types.Type) expr.Expr {
 	base := withoutMod(t)
 	if c.Value.Null {
 		return &expr.Const{T: t, Value: types.Null, Pos: c.Pos}
 	}
-	switch base.OID {
-	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
+	switch {
+	case base.IsReg():
 		text := &expr.Const{T: types.TText, Value: c.Value, Pos: c.Pos}
 		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}
-	case types.OIDRecord:
+	case base.OID == types.OIDRecord:
 		panic(failure.At(c.Pos, sqlerr.FeatureNotSupported,
 			"input of anonymous composite types is not implemented"))
 	}
 	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName &&
-		base.OID != types.OIDChar && base.OID != types.OIDBPChar {
+		base.OID != types.OIDChar && base.OID != types.OIDBPChar && !types.IsSnapshot(base) {
 		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}
 	}
 	format := types.DefaultFormat
 	if rt := b.env.Runtime; rt != nil {
 		format = rt.Format
+	}
+	if b.path != nil { // in a stored text, where a document is content too
+		format.XMLDocument = false
 	}
 	var v types.Datum
 	var err error
@@ -95,15 +98,19 @@ func withoutMod(t *types.Type) *types.Type {
 	return t.WithMod(types.NoMod)
 }
 
-// Input reads a quoted literal as a value of type t. constant is false if the value holds only for
-// this moment, or can be found only when the statement runs.
+// Input reads a quoted literal as a value of type t, for the statement that is about to run.
+// constant is false if the value holds only for this moment, or can be found only by the statement.
 func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	defer failure.Catch(&err)
 	b := &binder{env: env}
-	e := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
+	e := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t.Base())
 	c, ok := e.(*expr.Const)
-	if !ok || b.momentary {
+	switch {
+	case !ok || b.momentary:
 		return v, false, nil
+	case t.IsDomain():
+		v, err = types.Cast(c.Value, c.T, t, false, &env.Runtime.Format)
+		return v, true, err
 	}
 	return c.Value, true, nil
 }
@@ -118,7 +125,18 @@ func DependsOnMoment(t *types.Type, text string) bool {
 	if t.Elem != nil {
 		return DependsOnMoment(t.Elem, text)
 	}
+	for _, a := range t.Fields() {
+		if DependsOnMoment(a.Type, text) {
+			return true
+		}
+	}
 	switch t.Family {
+	case types.TimeTZ:
+		// Without an offset in numbers it has that of a zone today.
+		if !strings.ContainsAny(text, "+-") {
+			return true
+		}
+		fallthrough
 	case types.Date, types.Timestamp, types.Time:
 		lower := strings.ToLower(text)
 		for _, w := range momentWords {

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // lockStrengths are the names of the locking clauses in messages.
@@ -52,10 +53,11 @@ func (s *selecting) buildLocking() {
 	}
 }
 
-// lockItems returns the row keys of the tables to lock that the select list does not contain.
+// lockItems returns the row keys of the tables to lock, and of those whose rows a cursor may be at,
+// that the select list does not contain.
 func (s *selecting) lockItems(seen logical.ColSet) []logical.Item {
 	var items []logical.Item
-	for _, t := range s.locks {
+	for _, t := range append(s.locks[:len(s.locks):len(s.locks)], s.positions...) {
 		for _, kc := range t.Desc.RowKey {
 			id := t.First + t.Desc.ColumnByID(kc.ColumnID)
 			if !seen.Has(id) {
@@ -107,6 +109,9 @@ func (s *selecting) lockTargets(l ast.Locking, what string) []logical.LockTarget
 // lockTarget returns the tables to lock for one entry of FROM.
 func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 	what string) (out []logical.LockTarget) {
+	if t.right != nil {
+		t.right.Want |= acl.Update
+	}
 	add := func(d *table.Desc, first logical.ColID) {
 		out = append(out, logical.LockTarget{Desc: d, First: first, Strength: l.Strength,
 			Wait: l.Wait})
@@ -124,11 +129,21 @@ func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 	}
 	for _, n := range scans {
 		add(n.Desc, n.First)
+		s.b.locked(n.First)
 	}
 	if t.desc != nil {
 		s.b.noteUse(t.desc.ID, opt.LocksRows)
 	}
 	return out
+}
+
+// locked notes that a statement locks rows of a guarded table within a subquery or view.
+func (b *binder) locked(first logical.ColID) {
+	for _, g := range b.guards {
+		if g.rows != nil && g.first == first {
+			g.right.Want |= acl.Update
+		}
+	}
 }
 
 // rowsLockable refuses to lock rows of a materialized view: no statement changes one of them, and
@@ -154,6 +169,8 @@ func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool
 	case *logical.Values, *logical.CTERef, *logical.FuncScan:
 		return nil, true
 	case *logical.Filter:
+		return s.lockable(n.Child)
+	case *logical.Barrier:
 		return s.lockable(n.Child)
 	case *logical.Sort:
 		return s.lockable(n.Child)

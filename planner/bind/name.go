@@ -20,10 +20,16 @@ func nameOf(e ast.Expr) (name string, strength int) {
 		return e.Name, 2
 	case *ast.FieldSelect:
 		return e.Field, 2
+	case *ast.Star:
+		if n := len(e.Qualifier); n > 0 {
+			return e.Qualifier[n-1], 2
+		}
 	case *ast.Subscript:
 		return nameOf(e.Operand)
 	case *ast.FuncCall:
 		return e.Name.Name, 2
+	case *ast.XML:
+		return e.Op, 2
 	case *ast.Cast:
 		if name, strength = nameOf(e.Operand); strength > 1 {
 			return name, strength

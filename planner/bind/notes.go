@@ -23,8 +23,18 @@ type Notes struct {
 	Rows map[ast.Expr]ast.TableExpr
 	// Stars are the columns of each *ast.Star, and of each *ast.FieldSelect of all fields.
 	Stars map[ast.Expr][]ColumnNote
+	// Fields are those of each *ast.FieldSelect of all fields of a value.
+	Fields map[ast.Expr][]types.Attribute
+	// Projections are the calls f(x) that mean (x).f.
+	Projections map[ast.Expr]bool
+	// Calls are the names t.f that mean f(t).
+	Calls map[ast.Expr]CallNote
+	// Definitions are the column definition lists of functions in FROM, by their *ast.FuncCall.
+	Definitions map[ast.Expr][]types.Attribute
 	// Tables are the named entries of FROM.
 	Tables map[ast.TableExpr]*TableNote
+	// Combined are the joins with a merged column that is an expression over both sides.
+	Combined map[*ast.Join]bool
 	// Results are the result columns of queries and of their parts.
 	Results map[ast.QueryBody][]ResultNote
 	// Keys are the primary keys that GROUP BY depends on: without them the query is not valid.
@@ -34,13 +44,23 @@ type Notes struct {
 }
 
 // ColumnNote is a column of an entry of FROM: Index counts its visible columns from 0. Without
-// Table it is a merged column of JOIN USING, which has only a name.
+// Table it is the merged column of Join at Index of its USING, which has only a name.
 type ColumnNote struct {
 	Table ast.TableExpr
+	Join  *ast.Join
 	Index int
 	Name  string
 	Type  *types.Type
 }
+
+// CallNote is a call of a function with a row of an entry of FROM.
+type CallNote struct {
+	Function string
+	Table    ast.TableExpr
+}
+
+// SystemColumn is the Index of a system column, which is none of the entry's visible columns.
+const SystemColumn = -1
 
 // TableNote is an entry of FROM. Desc is nil if it is not a relation of the catalog, such as a WITH
 // query.
@@ -60,7 +80,10 @@ func newNotes() *Notes {
 	return &Notes{
 		Types: map[ast.Expr]*types.Type{}, Columns: map[ast.Expr]ColumnNote{},
 		Rows: map[ast.Expr]ast.TableExpr{}, Stars: map[ast.Expr][]ColumnNote{},
+		Fields: map[ast.Expr][]types.Attribute{}, Projections: map[ast.Expr]bool{},
+		Calls: map[ast.Expr]CallNote{}, Definitions: map[ast.Expr][]types.Attribute{},
 		Tables: map[ast.TableExpr]*TableNote{}, Results: map[ast.QueryBody][]ResultNote{},
+		Combined: map[*ast.Join]bool{},
 	}
 }
 
@@ -84,6 +107,15 @@ func (b *binder) noteEntry(ref ast.TableExpr, t *fromTable) {
 	b.notes.Tables[ref] = n
 }
 
+// noteSystemColumn records a reference to a system column. Its index says that it is none of the
+// columns that the entry lists.
+func (b *binder) noteSystemColumn(ref *ast.ColumnRef, t *fromTable, typ *types.Type) {
+	if b.notes != nil {
+		b.notes.Columns[ref] = ColumnNote{Table: t.ref, Index: SystemColumn, Name: ref.Name,
+			Type: typ}
+	}
+}
+
 // noteColumn records what a name refers to: the column v of one of the tables.
 func (b *binder) noteColumn(e ast.Expr, tables []*fromTable, v *visible) {
 	if b.notes != nil {
@@ -102,7 +134,14 @@ func (b *binder) columnNote(tables []*fromTable, v *visible) ColumnNote {
 			}
 		}
 	}
+	note.Join, note.Index = v.join, v.position
 	return note
+}
+
+func (b *binder) noteCombined(j *ast.Join) {
+	if b.notes != nil {
+		b.notes.Combined[j] = true
+	}
 }
 
 func (b *binder) noteStar(e ast.Expr, tables []*fromTable, cols []visible) {
@@ -120,6 +159,36 @@ func (b *binder) noteStar(e ast.Expr, tables []*fromTable, cols []visible) {
 		used[notes[i]] = true
 	}
 	b.notes.Stars[e] = notes
+}
+
+func (b *binder) noteFields(e ast.Expr, fields []types.Attribute) {
+	if b.notes != nil {
+		b.notes.Fields[e] = fields
+	}
+}
+
+// noteProjection records what f(x) means: a column of an entry of FROM, or a field.
+func (b *binder) noteProjection(call *ast.FuncCall, t *fromTable) {
+	switch {
+	case b.notes == nil:
+	case t == nil:
+		b.notes.Projections[call] = true
+	default:
+		ref := &ast.ColumnRef{Name: call.Name.Name}
+		b.notes.Columns[call] = b.columnNote([]*fromTable{t}, columnNamed(t.cols, ref))
+	}
+}
+
+func (b *binder) noteCall(e ast.Expr, name string, t *fromTable) {
+	if b.notes != nil {
+		b.notes.Calls[e] = CallNote{Function: name, Table: t.ref}
+	}
+}
+
+func (b *binder) noteDefinition(call *ast.FuncCall, fields []types.Attribute) {
+	if b.notes != nil {
+		b.notes.Definitions[call] = fields
+	}
 }
 
 func (b *binder) noteRow(e ast.Expr, t *fromTable) {

@@ -63,14 +63,14 @@ func (b *binder) unaryExpr(sc *scope, e *ast.Unary) expr.Expr {
 		return number("-"+lit.Text, int(e.Pos))
 	}
 	arg := b.expr(sc, e.Operand)
-	fn, targets, err := builtin.ResolveOperator(e.Op, nil, arg.Type())
+	fn, targets, err := b.resolveOperator(e.Op, nil, arg.Type())
 	failure.Check(at(err, int(e.Pos)))
 	arg = b.coerce(arg, targets[0], implicit, int(e.Pos))
 	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{arg},
 		Pos: int(e.Pos)}
 }
 
-// isTest binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
+// isTest binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DOCUMENT.
 func (b *binder) isTest(sc *scope, e *ast.IsTest) expr.Expr {
 	if e.Test == "null" {
 		arg := b.expr(sc, e.Operand)
@@ -78,6 +78,9 @@ func (b *binder) isTest(sc *scope, e *ast.IsTest) expr.Expr {
 			arg = b.resolveUnknown(arg)
 		}
 		return &expr.IsNull{Arg: arg, Not: e.Not}
+	}
+	if e.Test == "document" {
+		return b.isDocument(sc, e)
 	}
 	name := map[string]string{"true": "IS TRUE", "false": "IS FALSE",
 		"unknown": "IS UNKNOWN"}[e.Test]
@@ -184,8 +187,11 @@ func (b *binder) inCommonType(arg expr.Expr, list []expr.Expr, e *ast.InList) ex
 		return nil
 	}
 	t = t.WithMod(types.NoMod)
-	eq, targets, err := builtin.ResolveOperator("=", t, t)
+	eq, targets, err := b.resolveOperator("=", t, t)
 	if err != nil {
+		return nil
+	}
+	if e.Not && t.Unordered() { // a type that has = may have no <>
 		return nil
 	}
 	in := &expr.InList{Eq: eq, Not: e.Not, List: make([]expr.Expr, len(list))}

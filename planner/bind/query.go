@@ -32,6 +32,9 @@ func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) *logical.Q
 		}
 	}
 	out.Node = b.limit(sc, out.Node, q)
+	if q.Ties {
+		out.Node = withTies(out.Node, q)
+	}
 	b.noteResult(q, out)
 	return out
 }
@@ -69,6 +72,35 @@ func (b *binder) limit(sc *scope, node logical.Node, q *ast.Select) logical.Node
 		return node
 	}
 	return &logical.Limit{Child: node, Count: count, Offset: offset}
+}
+
+// withTies makes a Limit keep the rows behind its last one that are equal to it by ORDER BY.
+func withTies(n logical.Node, q *ast.Select) logical.Node {
+	if len(q.OrderBy) == 0 {
+		panic(failure.At(0, sqlerr.SyntaxError,
+			"WITH TIES cannot be specified without ORDER BY clause"))
+	}
+	for _, l := range q.Locking {
+		if l.Wait == "skip locked" {
+			panic(failure.At(0, sqlerr.SyntaxError,
+				"SKIP LOCKED and WITH TIES options cannot be used together"))
+		}
+	}
+	limit, ok := n.(*logical.Limit)
+	if !ok { // the count is NULL, which is an error when the statement runs
+		null := &expr.Const{T: types.TInt8, Value: types.Null}
+		limit = &logical.Limit{Child: n, Count: null}
+	}
+	for n = limit.Child; n != nil; {
+		if s, ok := n.(*logical.Sort); ok {
+			limit.Ties = s.Keys
+			return limit
+		}
+		var below logical.Node
+		logical.EachInput(n, func(in *logical.Node) { below = *in })
+		n = below
+	}
+	panic(failure.At(0, sqlerr.InternalError, "planner: WITH TIES without a sort"))
 }
 
 // rowCount binds the argument of LIMIT or OFFSET: an int8 without columns of this query. NULL means

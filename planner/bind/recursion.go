@@ -83,6 +83,18 @@ func (r *references) statement(stmt ast.Statement) {
 				r.expr(a.Value)
 			}
 		})
+	case *ast.Merge:
+		r.scoped(s.With, func() {
+			r.tables([]ast.TableExpr{s.Source})
+			r.expr(s.On)
+			for i := range s.When {
+				r.expr(s.When[i].Cond)
+				r.exprs(s.When[i].Values)
+				for _, a := range s.When[i].Set {
+					r.expr(a.Value)
+				}
+			}
+		})
 	case *ast.Delete:
 		r.scoped(s.With, func() {
 			r.tables(s.Using)
@@ -197,7 +209,9 @@ func (r *references) table(t ast.TableExpr) {
 	case *ast.SubqueryRef:
 		r.query(t.Query)
 	case *ast.FuncRef:
-		r.exprs(t.Call.Args)
+		for _, f := range t.Funcs {
+			r.exprs(f.Call.Args)
+		}
 	case *ast.Join:
 		left, right := r.where, r.where
 		if r.where == anywhere {

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/minidb/minidb/internal/failure"
@@ -14,15 +13,24 @@ import (
 
 // resolveCall binds the arguments and chooses the overload.
 func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type) {
-	pos := int(call.Pos)
 	args := b.exprs(sc, call.Args)
 	args = inOrder(call, args)
-	resolve := builtin.ResolveFunction
+	return b.resolveBound(call, args)
+}
+
+// resolveBound chooses the overload for bound arguments.
+func (b *binder) resolveBound(call *ast.FuncCall, args []expr.Expr) (*expr.Func, []expr.Expr,
+	*types.Type) {
+	pos := int(call.Pos)
+	name := b.function(call.Name)
+	resolve := name.ResolveFunction
 	if call.Variadic {
-		resolve = builtin.ResolveVariadic
+		resolve = name.ResolveVariadic
 	}
-	fn, targets, err := resolve(call.Name.Name, typesOf(args))
-	failure.Check(at(qualified(err, call), pos))
+	fn, targets, err := resolve(typesOf(args))
+	if err != nil {
+		failure.Check(at(b.missingSchema(call.Name, err), pos))
+	}
 	notAggregate(call)
 	for i := range args {
 		if fn.Name == "pg_typeof" {
@@ -81,20 +89,6 @@ func inOrder(call *ast.FuncCall, args []expr.Expr) []expr.Expr {
 	return out
 }
 
-// qualified adds the written schema to the message that a function does not exist.
-func qualified(err error, call *ast.FuncCall) error {
-	e, ok := err.(*sqlerr.Error)
-	if !ok || call.Name.Schema == "" {
-		return err
-	}
-	if rest, found := strings.CutPrefix(e.Message, "function "+call.Name.Name+"("); found {
-		c := *e
-		c.Message = "function " + call.Name.Schema + "." + call.Name.Name + "(" + rest
-		return &c
-	}
-	return err
-}
-
 // explicitIfCast returns explicit if the function is a type's name: such a call is a cast of its
 // only argument.
 func explicitIfCast(fn *expr.Func, arg expr.Expr) coercion {
@@ -116,6 +110,7 @@ func (b *binder) noteEffects(fn *expr.Func) {
 		b.meta.Writes = true
 	}
 	b.meta.Lasting = b.meta.Lasting || lasting[fn.Name]
+	b.needRoutine(fn)
 }
 
 // call resolves a function over bound arguments.
@@ -128,8 +123,8 @@ func (b *binder) call(name string, args []expr.Expr, pos int) expr.Expr {
 	return b.newCall(fn, args, builtin.ReturnType(fn, targets), pos)
 }
 
-func isSetReturning(name ast.Name) bool {
-	for _, fn := range builtin.Functions(name.Name) {
+func (b *binder) isSetReturning(name ast.Name) bool {
+	for _, fn := range b.function(name).Functions() {
 		if fn.Set != nil {
 			return true
 		}
@@ -139,7 +134,7 @@ func isSetReturning(name ast.Name) bool {
 
 // binary resolves an operator over bound operands.
 func (b *binder) binary(op string, l, r expr.Expr, pos int) expr.Expr {
-	fn, targets, err := builtin.ResolveOperator(op, l.Type(), r.Type())
+	fn, targets, err := b.resolveOperator(op, l.Type(), r.Type())
 	failure.Check(at(err, pos))
 	l = b.coerce(l, targets[0], implicit, pos)
 	r = b.coerce(r, targets[1], implicit, pos)
@@ -155,7 +150,8 @@ func (b *binder) distinct(l, r expr.Expr, not bool, pos int) expr.Expr {
 			"IS DISTINCT FROM requires = operator to yield boolean"))
 	}
 	for i, arg := range call.Args {
-		if c, ok := arg.(*expr.Const); ok && c.Value.Null {
+		if c, ok := arg.(*expr.Const); ok && c.Value.Null &&
+			call.Args[1-i].Type().Family != types.Record {
 			return &expr.IsNull{Arg: call.Args[1-i], Not: !not}
 		}
 	}
@@ -224,14 +220,16 @@ func notAggregate(call *ast.FuncCall) {
 }
 
 // resolveAggregate chooses the overload of an aggregate for its arguments.
-func resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate, []*types.Type) {
+func (b *binder) resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate,
+	[]*types.Type) {
 	name := call.Name.Name
 	if name == "count" && len(args) == 0 && !call.Star {
 		panic(failure.At(call.Pos, sqlerr.WrongObjectType,
 			"count(*) must be used to call a parameterless aggregate function"))
 	}
-	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	fn, targets, err := b.function(call.Name).ResolveAggregate(typesOf(args))
 	failure.Check(at(err, int(call.Pos)))
+	b.needRoutine(fn)
 	return fn, targets
 }
 

@@ -24,9 +24,22 @@ func (b *binder) row(sc *scope, e *ast.Row) expr.Expr {
 			}
 			continue
 		}
-		row.Elems = append(row.Elems, b.resolveUnknown(b.expr(sc, el)))
+		row.Elems = append(row.Elems, b.untypedElement(b.expr(sc, el)))
 	}
+	row.T = types.RowOf(fieldsOf(row))
 	return row
+}
+
+// fieldsOf returns the fields of the records that a row makes.
+func fieldsOf(row *expr.RowExpr) []types.Attribute {
+	fields := make([]types.Attribute, len(row.Elems))
+	for i, e := range row.Elems {
+		fields[i] = types.Attribute{Name: types.FieldName(i), Type: e.Type()}
+		if row.Names != nil {
+			fields[i].Name = row.Names[i]
+		}
+	}
+	return fields
 }
 
 // rowComparison binds (a, b) op (c, d) to comparisons of the fields: equality of all, inequality of
@@ -72,18 +85,45 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 func (b *binder) compareFields(n int, op string, pos int,
 	field func(op string, i int) expr.Expr) expr.Expr {
 	switch op {
+	case "<", "<=", ">", ">=":
+		return b.rowOrder(n, op, pos, field)
 	case "=", "<>":
 		args := make([]expr.Expr, n)
 		for i := range args {
 			args[i] = field(op, i)
+			checkFieldOperator(args[i], n, op, pos)
 		}
 		return connect(args, op == "=")
-	case "<", "<=", ">", ">=":
-		return b.rowOrder(n, op, field)
 	}
-	panic(failure.Of(sqlerr.New(sqlerr.FeatureNotSupported,
+	if t := field(op, 0).Type(); t.OID != types.OIDBool {
+		panic(failure.At(pos, sqlerr.DatatypeMismatch,
+			"row comparison operator must yield type boolean, not type %s", typeName(t)))
+	}
+	checkRowOperator(op, pos)
+	return nil
+}
+
+// checkFieldOperator refuses a comparison of a field that is none, as = of boxes. A row of one
+// field may have any.
+func checkFieldOperator(field expr.Expr, n int, op string, pos int) {
+	if call, ok := field.(*expr.Call); ok && n > 1 && call.Func.Comparison() == "" {
+		panic(rowOperatorFailure(op, pos))
+	}
+}
+
+// checkRowOperator refuses operators that are no comparison.
+func checkRowOperator(op string, pos int) {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=":
+		return
+	}
+	panic(rowOperatorFailure(op, pos))
+}
+
+func rowOperatorFailure(op string, pos int) failure.Failure {
+	return failure.Of(sqlerr.New(sqlerr.FeatureNotSupported,
 		"could not determine interpretation of row comparison operator %s", op).At(pos).
-		WithHint("Row comparison operators must be associated with btree operator families.")))
+		WithHint("Row comparison operators must be associated with btree operator families."))
 }
 
 func connect(args []expr.Expr, and bool) expr.Expr {
@@ -98,10 +138,13 @@ func connect(args []expr.Expr, and bool) expr.Expr {
 
 // rowOrder composes a < c OR (a = c AND (b < d OR …)). Only the last pair may be equal, if op
 // allows it.
-func (b *binder) rowOrder(n int, op string, field func(string, int) expr.Expr) expr.Expr {
+func (b *binder) rowOrder(n int, op string, pos int,
+	field func(string, int) expr.Expr) expr.Expr {
 	out := field(op, n-1)
+	checkFieldOperator(out, n, op, pos)
 	for i := n - 2; i >= 0; i-- {
 		before := field(op[:1], i)
+		checkFieldOperator(before, n, op, pos)
 		same := field("=", i)
 		out = &expr.Or{Args: []expr.Expr{before, &expr.And{Args: []expr.Expr{same, out}}}}
 	}

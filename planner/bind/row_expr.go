@@ -19,7 +19,7 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 			cols: relationColumns(d, first)}
 		sc.tables, sc.cols = []*fromTable{t}, t.cols
 	}
-	if c != clauseDefault && c != clauseCheck && c != clauseExecute && c != clauseAsOf {
+	if clauseNoun(c) == "" {
 		return b.expr(sc, e)
 	}
 	refuseSubquery(e, c)
@@ -30,17 +30,35 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 	return b.expr(sc, e)
 }
 
+// storedExpr is rowExpr for a text that the catalog stores: the search path has no say in it. It
+// also returns the text's tree.
+func (b *binder) storedExpr(d *table.Desc, first logical.ColID, text string,
+	c clause) (expr.Expr, ast.Expr) {
+	parsed := failure.Must(b.env.ParseExpr(text))
+	saved := b.path
+	b.path = []string{}
+	bound := b.rowExpr(d, first, parsed, c)
+	b.path = saved
+	return bound, parsed
+}
+
+// clauseNoun names a clause that has no subqueries, "" for any other.
 func clauseNoun(c clause) string {
 	switch c {
 	case clauseDefault:
 		return "DEFAULT expression"
 	case clauseCheck:
 		return "check constraint"
-	}
-	if c == clauseAsOf {
+	case clauseIndexExpr:
+		return "index expression"
+	case clauseIndexWhere:
+		return "index predicate"
+	case clauseAsOf:
 		return string(c)
+	case clauseExecute:
+		return "EXECUTE parameter"
 	}
-	return "EXECUTE parameter"
+	return ""
 }
 
 func refuseSubquery(e ast.Expr, c clause) {
@@ -57,7 +75,22 @@ func (b *binder) indexCondition(d *table.Desc, first logical.ColID,
 	text string) (pred []expr.Expr, err error) {
 	defer failure.Catch(&err)
 	defer failure.Amend(withoutPosition)
-	parsed := failure.Must(b.env.ParseExpr(text))
 	alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
-	return conjuncts(nil, alone.rowExpr(d, first, parsed, clauseCheck)), nil
+	where, _ := alone.storedExpr(d, first, text, clauseIndexWhere)
+	return conjuncts(nil, where), nil
+}
+
+// indexExpr binds an expression of an index over columns whose first ID is first. It returns nil if
+// that fails, since a scan can do without it.
+func (b *binder) indexExpr(d *table.Desc, first logical.ColID, text string) expr.Expr {
+	bound, err := func() (bound expr.Expr, err error) {
+		defer failure.Catch(&err)
+		alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
+		bound, _ = alone.storedExpr(d, first, text, clauseIndexExpr)
+		return bound, nil
+	}()
+	if err != nil {
+		return nil
+	}
+	return bound
 }

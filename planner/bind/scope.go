@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -40,6 +41,7 @@ type fromTable struct {
 	// marker is the column that wholeRow added to the entry's columns, if marked is set.
 	marker logical.ColID
 	marked bool
+	right  *opt.Need // what the statement does with desc; nil: nothing is noted
 }
 
 // visible is a column and its name in scope. e is set for a merged column of JOIN USING that
@@ -48,6 +50,14 @@ type visible struct {
 	name string
 	id   logical.ColID
 	e    expr.Expr
+	// join is that of such a column, which is the one at position in its USING.
+	join     *ast.Join
+	position int
+	// unexpanded is set for a column that * leaves out.
+	unexpanded bool
+	// right, if not nil, notes that column of the relation is read.
+	right  *opt.Need
+	column table.ColumnID
 }
 
 // level returns the nesting level of the scope's query.
@@ -118,7 +128,9 @@ type cteEntry struct {
 	outer *scope
 	// recursing is set while the second term of a recursive query is bound.
 	recursing bool
-	level     int
+	// declared is the number of columns of a recursive query without those of SEARCH and CYCLE.
+	declared int
+	level    int
 }
 
 // fromItem is a bound entry of FROM, or a join of entries: its rows and names.
@@ -130,6 +142,9 @@ type fromItem struct {
 }
 
 func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
+	if v.right != nil {
+		v.right.Select(v.column)
+	}
 	if v.e != nil {
 		return v.e
 	}

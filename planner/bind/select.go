@@ -16,11 +16,11 @@ import (
 func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem,
 	keepUnknown bool, q *ast.Select) *logical.Query {
 	if core.Into != nil {
-		panic(failure.Unsupported(core.Into.Pos, "SELECT INTO here"))
+		panic(failure.Unsupported(core.Into.Name.Pos, "SELECT INTO here"))
 	}
 	s := &selecting{b: b, sc: sc, core: core}
 	if q != nil {
-		s.locking = q.Locking
+		s.locking, s.positioned = q.Locking, q.Positioned
 	}
 	s.bindClauses(orderBy)
 	if !keepUnknown {
@@ -103,30 +103,45 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool) {
 	case *ast.Star:
 		qualifier, pos = e.Qualifier, e.Pos
 	case *ast.FieldSelect:
-		ref, isRef := e.Operand.(*ast.ColumnRef)
 		if e.Field != "*" {
 			return nil, false
 		}
-		if !isRef {
-			panic(failure.Unsupported(e.Pos, "expansion of a composite value"))
+		t := rowOperand(sc, e.Operand)
+		if t == nil {
+			return b.expand(sc, e), true
 		}
-		qualifier, pos = append(append(qualifier, ref.Qualifier...), ref.Name), ref.Pos
+		b.noteStar(e, []*fromTable{t}, t.cols)
+		return t.cols, true
 	default:
 		return nil, false
 	}
 	if len(qualifier) > 0 {
 		t, hidden := findTable(sc, qualifier)
 		if t == nil {
+			if row := b.variableRow(e.(*ast.Star)); row != nil {
+				return variableFields(row), true
+			}
 			panic(failure.Of(missingTable(sc, qualifier, hidden, pos)))
 		}
-		b.noteStar(e, []*fromTable{t}, t.cols)
-		return t.cols, true
+		cols = expanded(t.cols)
+		b.noteStar(e, []*fromTable{t}, cols)
+		return cols, true
 	}
 	if len(sc.tables) == 0 {
 		panic(failure.At(pos, sqlerr.SyntaxError, "SELECT * with no tables specified is not valid"))
 	}
-	b.noteStar(e, sc.tables, sc.cols)
-	return sc.cols, true
+	cols = expanded(sc.cols)
+	b.noteStar(e, sc.tables, cols)
+	return cols, true
+}
+
+// expanded returns the columns that * stands for.
+func expanded(cols []visible) []visible {
+	hidden := func(v visible) bool { return v.unexpanded }
+	if !slices.ContainsFunc(cols, hidden) {
+		return cols
+	}
+	return slices.DeleteFunc(slices.Clone(cols), hidden)
 }
 
 // sortTarget resolves an item of ORDER BY or DISTINCT ON by the SQL-92 rules first (the name or
@@ -168,11 +183,15 @@ func (s *selecting) bindDistinct() {
 					"for SELECT DISTINCT, ORDER BY expressions must appear in select list"))
 			}
 		}
+		for _, t := range s.targets {
+			requireEquality(t.e.Type(), exprPos(t.src))
+		}
 		return
 	}
 	s.sc.sel.clause = clauseDistinctOn
 	for _, e := range core.DistinctOn {
 		t := s.sortTarget(e, clauseDistinctOn)
+		requireEquality(s.targets[t].e.Type(), exprPos(e))
 		s.on = append(s.on, t)
 	}
 	s.matchDistinctOn()
@@ -229,6 +248,7 @@ func (s *selecting) build() *logical.Query {
 		s.buildSets()
 	}
 	s.buildLocking()
+	s.buildPositions()
 	s.project()
 	s.distinctAndSort()
 	s.projectLater()
@@ -239,6 +259,7 @@ func (s *selecting) build() *logical.Query {
 			q.Cols = append(q.Cols, logical.Output{Name: t.name, ID: t.id})
 		}
 	}
+	s.outputPositions(q)
 	return q
 }
 

@@ -27,6 +27,10 @@ type selecting struct {
 	later   postponed
 	locking []ast.Locking
 	locks   []logical.LockTarget
+	// positioned is set for the query of a cursor, and positions are the tables of which a row of
+	// the cursor shows one row.
+	positioned bool
+	positions  []logical.LockTarget
 }
 
 // target is an entry of the select list, or an expression that only ORDER BY or DISTINCT ON has.
@@ -64,6 +68,7 @@ type postponed struct {
 
 // sortKey returns the sort key of an ORDER BY item. NULLs are larger than every value.
 func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
+	requireOrder(e.Type(), exprPos(it.Expr))
 	k := opt.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
 	if it.NullsFirst != nil {
 		k.NullsFirst = *it.NullsFirst

@@ -24,15 +24,28 @@ func (c *setCall) columnType(col expr.SetColumn) *types.Type {
 	case col.Type == nil && c.fn.Name != "unnest":
 		return c.t
 	case col.Type == nil, col.Type == builtin.AnyElement:
-		return c.args[0].Type().Elem
+		t := c.args[0].Type()
+		if t.Family == types.MultiRange {
+			return t.Sub
+		}
+		return t.Elem
 	}
 	return col.Type
+}
+
+// fields returns the function's columns.
+func (c *setCall) fields() []types.Attribute {
+	out := make([]types.Attribute, len(c.fn.Columns))
+	for i, col := range c.fn.Columns {
+		out[i] = types.Attribute{Name: col.Name, Type: c.columnType(col)}
+	}
+	return out
 }
 
 // tableFunction binds a function of FROM.
 func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) *setCall {
 	call = b.withoutOutParams(call)
-	if isSetReturning(call.Name) {
+	if b.isSetReturning(call.Name) {
 		fn, args, t := b.resolveCall(sc, call)
 		if fn.Set != nil {
 			b.noteEffects(fn)
@@ -50,11 +63,14 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 	b.noteEffects(fn)
 	sel := sc.sel
 	sel.allowsSets(call)
-	if len(fn.Columns) > 1 {
-		panic(failure.Unsupported(call.Pos, "a function of several columns in a select list"))
-	}
-	if len(fn.Columns) == 1 {
-		t = (&setCall{fn: fn, args: args, t: t}).columnType(fn.Columns[0])
+	var row *types.Type
+	switch c := (&setCall{fn: fn, args: args, t: t}); len(fn.Columns) {
+	case 0:
+	case 1:
+		t = c.columnType(fn.Columns[0])
+	default:
+		row = types.RowOf(c.fields())
+		t = row
 	}
 	for _, have := range sel.sets {
 		if have.Func == fn && logical.EqualAll(have.Args, args) && fn.Volatility != expr.Volatile {
@@ -63,7 +79,7 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 	}
 	id := b.newColumn(call.Name.Name, t, sel.level)
 	sel.made.Add(id)
-	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args})
+	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args, Row: row})
 	return b.ref(id, call.Pos)
 }
 

@@ -44,6 +44,9 @@ func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) *logica
 	}
 	for i := range left.Cols {
 		b.unifyOutputs(op, left, right, i, s)
+		if s.Op != "union" || !s.All {
+			requireEquality(b.meta.Cols[left.Cols[i].ID].Type, outputPos(s.Left, i))
+		}
 	}
 	return b.combine(sc, s, left, right)
 }

@@ -17,6 +17,8 @@ func (b *binder) statement(stmt ast.Statement, outer *scope) *logical.Query {
 		return b.update(s, outer)
 	case *ast.Delete:
 		return b.delete(s, outer)
+	case *ast.Merge:
+		return b.merge(s, outer)
 	}
 	panic(failure.At(0, sqlerr.InternalError, "planner: unexpected statement %T", stmt))
 }

@@ -135,7 +135,7 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) expr.Expr {
 				"op ANY/ALL (array) requires array on right side"))
 		}
 	}
-	fn, targets, err := builtin.ResolveOperator(e.Op, l.Type(), elem)
+	fn, targets, err := b.resolveOperator(e.Op, l.Type(), elem)
 	failure.Check(at(err, pos))
 	if builtin.ReturnType(fn, targets).OID != types.OIDBool {
 		panic(failure.At(pos, sqlerr.WrongObjectType,
@@ -161,13 +161,15 @@ func (b *binder) anySubquery(sc *scope, e *ast.Quantified) expr.Expr {
 	ls := b.exprs(sc, lefts)
 	q := b.bindSubquery(sc, e.Query)
 	checkWidth(q, len(ls), pos)
-	if len(ls) > 1 && op != "=" && !(op == "<>" && e.All) {
-		panic(failure.Unsupported(pos, "comparison "+op+" of a row with the rows of a subquery"))
-	}
 	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
 		Class: b.subqueryClass(sc, e.Query)}
 	if e.All {
 		sq.Kind = expr.All
+	}
+	byColumn := op == "=" && !e.All || op == "<>" && e.All
+	if len(ls) > 1 && !byColumn {
+		b.compareRows(sq, q, op)
+		return sq
 	}
 	negate := len(ls) > 1 && op == "<>"
 	if negate { // row <> ALL is NOT (row = ANY)
@@ -180,11 +182,33 @@ func (b *binder) anySubquery(sc *scope, e *ast.Quantified) expr.Expr {
 	return sq
 }
 
+// compareRows makes one comparison of sq.Left, as a row, with the columns of the subquery q, as a
+// record. It is for operators that do not compare field by field, such as <.
+func (b *binder) compareRows(sq *expr.Subquery, q *logical.Query, op string) {
+	fields := &expr.Subquery{Left: sq.Left, Pos: sq.Pos}
+	b.compareColumns(fields, q, op)
+	checkRowOperator(op, sq.Pos)
+	row, record := &expr.RowExpr{Elems: fields.Left}, &expr.RowExpr{}
+	same := make([]*expr.Func, len(fields.Left))
+	for i, l := range fields.Left {
+		col := b.ref(q.Cols[i].ID, 0)
+		record.Elems = append(record.Elems, col)
+		eq, _, err := b.resolveOperator("=", l.Type(), col.Type())
+		failure.Check(at(err, sq.Pos))
+		same[i] = eq
+	}
+	row.T, record.T = types.RowOf(fieldsOf(row)), types.RowOf(fieldsOf(record))
+	id := b.newColumn("row", record.T, b.meta.Cols[q.Cols[0].ID].Level)
+	q.Node = &logical.Project{Child: q.Node, Items: []logical.Item{{ID: id, Expr: record}}}
+	q.Cols = []logical.Output{{Name: "row", ID: id}}
+	sq.Left, sq.Ops = []expr.Expr{row}, []*expr.Func{builtin.CompareRows(op, fields.Ops, same)}
+}
+
 // compareColumns resolves the operators that compare sq.Left with the columns of the subquery q,
 // and converts both to the operators' types.
 func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) {
 	for i, l := range sq.Left {
-		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
+		fn, targets, err := b.resolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
 		failure.Check(at(err, sq.Pos))
 		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
 			panic(failure.At(sq.Pos, sqlerr.DatatypeMismatch,

@@ -12,11 +12,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// subscript binds a[i][j], a[low:high], and j['key'] of a jsonb.
+// subscript binds a[i][j], a[low:high], and j['key'] of a jsonb or an hstore.
 func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 	base, chain := e.Chain()
 	operand := b.expr(sc, base)
-	t := operand.Type()
+	t := operand.Type().Base()
 	if len(chain) > arrayDimsMax {
 		panic(failure.At(0, sqlerr.ProgramLimitExceeded,
 			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain),
@@ -24,6 +24,15 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) expr.Expr {
 	}
 	if t.OID == types.OIDJSONB {
 		return b.jsonSubscript(sc, operand, chain)
+	}
+	if t.OID == types.OIDHStore {
+		return b.hstoreSubscript(sc, operand, chain)
+	}
+	if t.OID == types.OIDName {
+		return b.fixedSubscript(sc, operand, chain, types.TChar, nameByteFunc)
+	}
+	if part, _ := t.Parts(); part != nil {
+		return b.fixedSubscript(sc, operand, chain, part, partFunc)
 	}
 	if t.Elem == nil {
 		panic(failure.At(exprPos(base), sqlerr.DatatypeMismatch,
@@ -49,31 +58,80 @@ func (b *binder) subscriptIndex(sc *scope, e ast.Expr) expr.Expr {
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
 
+// fixedSubscript binds v[i] of a value that PostgreSQL has as an array of a fixed number of
+// elements from 0 on.
+func (b *binder) fixedSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript,
+	elem *types.Type, fn *expr.Func) expr.Expr {
+	args := []expr.Expr{operand}
+	for _, s := range slices.Backward(chain) {
+		if s.Slice {
+			panic(failure.At(s.Pos, sqlerr.FeatureNotSupported,
+				"slices of fixed-length arrays not implemented"))
+		}
+		args = append(args, b.subscriptIndex(sc, s.Index))
+	}
+	return &expr.Call{T: elem, Func: fn, Args: args, Pos: int(chain[0].Pos)}
+}
+
+// partFunc is v[i] of a point, a line, a segment or a box, which is NULL beyond its parts.
+var partFunc = &expr.Func{
+	Name: "[]", Variadic: true,
+	Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		_, n := rt.ArgTypes[0].Parts()
+		if i := a[1].I; len(a) == 2 && i >= 0 && i < int64(n) {
+			return types.PartAt(rt.ArgTypes[0], a[0], int(i)), nil
+		}
+		return types.Null, nil
+	},
+}
+
+// nameByteFunc is name[i], which PostgreSQL has as an array of 64 bytes. It is NULL beyond
+// these.
+var nameByteFunc = &expr.Func{
+	Name: "[]", Variadic: true,
+	Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		i, s := a[1].I, a[0].S
+		switch {
+		case len(a) > 2 || i < 0 || i >= int64(types.TName.Len):
+			return types.Null, nil
+		case i >= int64(len(s)):
+			return types.NewString(""), nil
+		}
+		return types.NewString(s[i : i+1]), nil
+	},
+}
+
 // jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is a text, which is an
 // index where the value is an array.
 func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) expr.Expr {
 	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
 	for _, s := range slices.Backward(chain) {
 		if s.Slice {
-			panic(failure.At(s.Pos, sqlerr.DatatypeMismatch,
+			bound := s.High
+			if bound == nil {
+				bound = s.Low
+			}
+			panic(failure.At(exprPos(bound), sqlerr.DatatypeMismatch,
 				"jsonb subscript does not support slices"))
 		}
-		path.Elems = append(path.Elems, b.jsonKey(sc, s.Index))
+		key, _ := b.jsonKey(sc, s.Index)
+		path.Elems = append(path.Elems, key)
 	}
 	return b.binary("#>", operand, path, int(chain[len(chain)-1].Pos))
 }
 
 // jsonKey binds one subscript of a jsonb, an integer or a text, as a text.
-func (b *binder) jsonKey(sc *scope, e ast.Expr) expr.Expr {
-	key := b.expr(sc, e)
+func (b *binder) jsonKey(sc *scope, e ast.Expr) (key expr.Expr, isInt bool) {
+	key = b.expr(sc, e)
 	if t := key.Type(); t.OID != types.OIDUnknown && canCast(t, types.TInt4, implicit) {
+		isInt = true
 		key = b.coerce(key, types.TInt4, implicit, exprPos(e))
 	} else if t.OID != types.OIDUnknown && !canCast(t, types.TText, implicit) {
 		panic(failure.Of(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported",
 			typeName(t)).At(exprPos(e)).
 			WithHint("jsonb subscript must be coercible to either integer or text.")))
 	}
-	return b.coerce(key, types.TText, assignment, exprPos(e))
+	return b.coerce(key, types.TText, assignment, exprPos(e)), isInt
 }
 
 // slice binds a chain of subscripts of which at least one is a slice. The others then mean slices
@@ -95,7 +153,7 @@ func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) exp
 		}
 	}
 	fn := &expr.Func{Name: "[:]", Scalar: sliceOf(bounds), Same: fmt.Sprint(bounds)}
-	t := operand.Type()
+	t := operand.Type().Base()
 	if !t.Nests() { // a vector of pg_catalog
 		t = types.ArrayOf(t.Elem)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/table"
 )
 
 // updating is the SET list of UPDATE or ON CONFLICT DO UPDATE; old is the first ID of the row that
@@ -15,49 +14,57 @@ import (
 type updating struct {
 	b       *binder
 	sc      *scope
-	d       *table.Desc
+	t       *destination
 	old     logical.ColID
 	assigns []opt.Assign
+	parts   map[int]bool // the columns of which parts are assigned to
 }
 
 // update binds UPDATE: the rows of the table, joined with FROM and filtered, and their new values.
 func (b *binder) update(s *ast.Update, outer *scope) *logical.Query {
-	if s.CurrentOf != "" {
-		panic(failure.Unsupported(s.Pos, "WHERE CURRENT OF"))
-	}
 	sc := outer.inner()
 	if s.With != nil {
 		b.with(sc, s.With)
 	}
-	d := b.modifiedTable(s.Table, "UPDATE")
-	node, old := b.modifiedRows(sc, d, s.Alias, s.From, s.Where)
-	up := &logical.Update{Desc: d, Child: node, Old: old, HasRows: len(s.Returning) > 0}
+	t := b.destination(s.Table, updates)
+	d := t.d
+	node, old, g := b.modifiedRows(sc, t, s.Alias, s.From, rowsOf{s.Where, s.CurrentOf})
+	up := &logical.Update{Desc: d, Alias: t.alias(s.Alias), Child: node, Old: old,
+		HasRows: len(s.Returning) > 0}
 	up.Row = b.newRow(d, sc.level())
 	q := &logical.Query{Node: up}
 	if up.HasRows {
 		rs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel}
-		target := *sc.tables[0]
-		target.first, target.cols = up.Row, relationColumns(d, up.Row)
-		rs.tables = append([]*fromTable{&target}, sc.tables[1:]...)
-		rs.cols = append(append(rs.cols, target.cols...), sc.cols[len(target.cols):]...)
+		row, _ := t.over(b, sc, s.Alias, up.Row)
+		rs.tables = append([]*fromTable{row}, sc.tables[1:]...)
+		rs.cols = append(append(rs.cols, row.cols...), sc.cols[len(row.cols):]...)
 		up.Returning, q.Cols = b.returning(rs, s.Returning)
 	}
-	set := &updating{b: b, sc: sc, d: d, old: old}
+	set := &updating{b: b, sc: sc, t: t, old: old}
 	sc.sel.clause = clauseSet
-	set.set(s.Set)
-	up.Set = set.assigns
-	up.Checks = b.checks(d, up.Row)
+	set.assignAll(s.Set)
+	up.Set, up.Generated = set.assigns, b.recomputed(d, up.Row)
+	up.Checks, up.ViewChecks = b.checks(d, up.Row), t.viewChecks(b, sc, up.Row)
+	if g != nil {
+		g.written = &guardedWrite{checks: &up.Checks, row: up.Row}
+	}
+	t.settle()
 	changeable(d)
 	return q
 }
 
+// rowsOf is WHERE condition, or WHERE CURRENT OF cursor.
+type rowsOf struct {
+	where  ast.Expr
+	cursor string
+}
+
 // modifiedRows binds the rows that UPDATE and DELETE read: the table, the other tables, and WHERE.
-func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr,
-	where ast.Expr) (logical.Node, logical.ColID) {
-	target := b.scan(sc, d, alias, nil, 0)
+func (b *binder) modifiedRows(sc *scope, t *destination, alias string, from []ast.TableExpr,
+	of rowsOf) (logical.Node, logical.ColID, *guarded) {
+	target, old, g := t.scan(b, sc, alias)
 	sc.add(target)
 	node := target.node
-	old := target.tables[0].first
 	if len(from) > 0 {
 		// LATERAL entries of FROM cannot refer to the table itself.
 		fs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel, hidden: target.tables}
@@ -66,23 +73,25 @@ func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast
 		sc.add(&fromItem{tables: fs.tables, cols: fs.cols})
 		node = b.join(opt.Inner, node, others, nil)
 	}
-	conds := b.where(sc, where)
+	conds := b.where(sc, of.where)
+	if of.cursor != "" {
+		conds = b.currentRow(t, old, of.cursor)
+	}
 	if len(conds) > 0 {
 		node = &logical.Filter{Child: node, Conds: conds}
 	}
-	return node, old
+	return node, old, g
 }
 
-// set binds the assignments and recomputes the generated columns.
-func (u *updating) set(list []ast.Assignment) {
+// assignAll binds the assignments.
+func (u *updating) assignAll(list []ast.Assignment) {
 	for i := range list {
 		a := &list[i]
 		values := u.values(a)
-		for k, c := range a.Columns {
-			u.assign(c, values[k])
+		for k := range a.Columns {
+			u.assign(&a.Columns[k], values[k])
 		}
 	}
-	u.generated()
 }
 
 // assigned is one value of an assignment: src, or bound if it is bound already.
@@ -139,21 +148,25 @@ func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) []assigne
 	return out
 }
 
-func (u *updating) assign(c ast.Ident, v assigned) {
+func (u *updating) assign(target *ast.Target, v assigned) {
 	b := u.b
-	i := targetColumn(u.d, c)
-	for _, o := range u.assigns {
-		if o.Column == i {
-			panic(failure.At(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
-				c.Name))
-		}
+	refuseSystemTarget(u.t.named, target.Ident)
+	k := u.t.column(target.Ident)
+	i := u.t.stored(k)
+	before := u.earlier(i, target)
+	col := &u.t.d.Columns[i]
+	u.t.note(k, (*opt.Need).Update)
+	_, isDefault := v.src.(*ast.Default)
+	if isDefault && len(u.t.layers) > 0 && target.Path == nil {
+		v.bound, isDefault = b.viewDefault(&u.t.named.Columns[k], col), false
 	}
-	col := &u.d.Columns[i]
-	if _, isDefault := v.src.(*ast.Default); isDefault {
-		if col.Generated != "" {
-			return
+	if isDefault {
+		if target.Path != nil {
+			refuseDefault(target)
 		}
-		u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: b.defaultOf(u.d, i)})
+		if col.Generated == "" {
+			u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: b.defaultOf(u.t, i)})
+		}
 		return
 	}
 	if col.Generated != "" || col.Identity == "always" {
@@ -169,31 +182,35 @@ func (u *updating) assign(c ast.Ident, v assigned) {
 	if e == nil {
 		e = b.expr(u.sc, v.src)
 	}
-	e = b.assign(e, col, exprPos(v.src))
+	switch {
+	case target.Path == nil:
+		e = b.assign(e, col, exprPos(v.src))
+	case before != nil:
+		before.Expr = b.assignPart(u.sc, before.Expr, col, target, e)
+		return
+	default:
+		if u.parts == nil {
+			u.parts = map[int]bool{}
+		}
+		u.parts[i] = true
+		e = b.assignPart(u.sc, b.ref(u.old+i, 0), col, target, e)
+	}
 	u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: e})
 }
 
-// generated recomputes the generated columns over the new row.
-func (u *updating) generated() {
-	has := false
-	for i := range u.d.Columns {
-		has = has || u.d.Columns[i].Generated != ""
-	}
-	if !has {
-		return
-	}
-	first := u.b.newRow(u.d, u.sc.level())
-	exprs := u.b.generated(u.d, first)
-	by := make([]expr.Expr, len(u.d.Columns))
-	for i := range by {
-		by[i] = u.b.ref(u.old+i, 0)
-	}
-	for _, a := range u.assigns {
-		by[a.Column] = a.Expr
-	}
-	for i, e := range exprs {
-		if e != nil {
-			u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: replaceRow(e, first, by)})
+// earlier returns the assignment to column i so far, or nil. There may be several to parts of a
+// column, and they follow on each other.
+func (u *updating) earlier(i int, target *ast.Target) *opt.Assign {
+	for k := range u.assigns {
+		o := &u.assigns[k]
+		if o.Column != i {
+			continue
 		}
+		if target.Path == nil || !u.parts[i] {
+			panic(failure.At(0, sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
+				u.t.d.Columns[i].Name))
+		}
+		return o
 	}
+	return nil
 }

@@ -15,16 +15,17 @@ import (
 // values binds VALUES as a query with columns column1, column2, …, each of the common type of its
 // values.
 func (b *binder) values(sc *scope, v *ast.Values, keepUnknown bool) *logical.Query {
-	sameLength(v.Rows)
+	src := b.expandVariables(v.Rows)
+	sameLength(src)
 	sc.sel.clause = clauseValues
-	rows := make([][]expr.Expr, len(v.Rows))
-	for i, r := range v.Rows {
+	rows := make([][]expr.Expr, len(src))
+	for i, r := range src {
 		rows[i] = b.exprs(sc, r)
 	}
 	node := &logical.Values{Rows: rows}
 	q := &logical.Query{Node: node}
-	for k := range v.Rows[0] {
-		t := b.unifyColumn(v.Rows, rows, k, keepUnknown)
+	for k := range src[0] {
+		t := b.unifyColumn(src, rows, k, keepUnknown)
 		name := fmt.Sprintf("column%d", k+1)
 		id := b.newColumn(name, t, sc.level())
 		node.Cols = append(node.Cols, id)

@@ -16,13 +16,29 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 		row.Names[i] = t.cols[i].name
 		row.Elems[i] = b.visibleRef(&t.cols[i], pos)
 	}
+	if row.T = rowTypeOf(t); row.T == nil {
+		row.T = types.RowOf(fieldsOf(row))
+	}
 	if !t.padded || t.join {
 		return row
 	}
 	missing := &expr.IsNull{Arg: b.ref(b.presenceColumn(t), pos)}
-	null := &expr.Const{T: types.TRecord, Value: types.Null}
-	return &expr.Case{T: types.TRecord, Whens: []expr.When{{Cond: missing, Result: null}},
+	null := &expr.Const{T: row.T, Value: types.Null}
+	return &expr.Case{T: row.T, Whens: []expr.When{{Cond: missing, Result: null}},
 		Else: row}
+}
+
+// rowTypeOf returns the row type of the relation that an entry of FROM is; nil: it is none, or has
+// none. It has the relation's own names for its columns, whatever the entry's are.
+func rowTypeOf(t *fromTable) *types.Type {
+	if t.desc == nil || t.join {
+		return nil
+	}
+	row := t.desc.Row()
+	if row == nil || len(row.Fields()) != len(t.cols) {
+		return nil
+	}
+	return row
 }
 
 // presenceColumn returns a column that is NULL only where an outer join found no row of t: the row

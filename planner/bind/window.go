@@ -84,13 +84,13 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) *types
 	if _, ok := windowFunctions[name]; ok {
 		return b.windowFunction(call, w, args)
 	}
-	if len(builtin.Aggregates(name)) == 0 {
-		_, _, err := builtin.ResolveFunction(name, typesOf(args))
+	if len(b.function(call.Name).Aggregates()) == 0 {
+		_, _, err := b.function(call.Name).ResolveFunction(typesOf(args))
 		failure.Check(at(err, pos))
 		panic(failure.At(pos, sqlerr.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", name))
 	}
-	fn, targets := resolveAggregate(call, args)
+	fn, targets := b.resolveAggregate(call, args)
 	if fn.WithinGroup {
 		panic(failure.At(pos, sqlerr.FeatureNotSupported,
 			"OVER is not supported for ordered-set aggregate %s", name))
@@ -238,14 +238,16 @@ func checkOverride(w, base *ast.Window) {
 // windowSpec binds PARTITION BY, ORDER BY and the frame.
 func (b *binder) windowSpec(sc *scope, def *ast.Window, w *windowCall) {
 	for _, e := range def.PartitionBy {
-		w.partition = append(w.partition, b.windowExpr(sc, e))
+		key := b.windowExpr(sc, e)
+		requireEquality(key.Type(), exprPos(e))
+		w.partition = append(w.partition, key)
 	}
 	for _, it := range def.OrderBy {
 		w.order = append(w.order, sortKey(b.windowExpr(sc, it.Expr), it))
 	}
 	w.Frame = opt.Frame{Mode: "range", StartKind: "unbounded preceding", EndKind: "current row"}
 	if def.Frame != nil {
-		b.frame(sc, def.Frame, w)
+		b.frame(sc, def, w)
 	}
 }
 
@@ -253,7 +255,8 @@ func (b *binder) windowExpr(sc *scope, e ast.Expr) expr.Expr {
 	return b.resolveUnknown(b.expr(sc, e))
 }
 
-func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) {
+func (b *binder) frame(sc *scope, def *ast.Window, w *windowCall) {
+	f := def.Frame
 	w.Frame = opt.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind,
 		Exclude: f.Exclude}
 	if f.Exclude == "no others" {
@@ -261,11 +264,11 @@ func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) {
 	}
 	offset := f.Start != nil || f.End != nil
 	if f.Mode == "range" && offset && len(w.order) != 1 {
-		panic(failure.At(f.Pos, sqlerr.WindowingError,
+		panic(failure.At(def.Pos, sqlerr.WindowingError,
 			"RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"))
 	}
 	if f.Mode == "groups" && len(w.order) == 0 {
-		panic(failure.At(f.Pos, sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause"))
+		panic(failure.At(def.Pos, sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause"))
 	}
 	for _, bound := range []struct {
 		src ast.Expr
@@ -287,25 +290,69 @@ func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Exp
 	}
 	t := types.TInt8
 	if f.Mode == "range" {
-		switch key := w.order[0].Expr.Type(); key.Family {
-		case types.Int:
-			t = key
-			if e.Type().Family == types.Int {
-				t = e.Type()
-			}
-		case types.Float:
-			t = types.TFloat8
-		case types.Decimal:
-			t = types.TNumeric
-		case types.Date, types.Timestamp, types.Time:
-			t = types.TInterval
-		default:
-			panic(failure.At(exprPos(src), sqlerr.FeatureNotSupported,
-				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
-				typeName(key)))
-		}
+		t = distanceType(w.order[0].Expr.Type(), e.Type(), src)
 	}
 	return b.coerceSpecific(e, t, frameName(f.Mode), src)
+}
+
+// distances are the types of offsets that RANGE takes from a key of a type, as PostgreSQL's
+// in_range functions have them.
+func distances(key *types.Type) []*types.Type {
+	switch key.Family {
+	case types.Int:
+		if key.OID == types.OIDInt8 {
+			return []*types.Type{types.TInt8}
+		}
+		return []*types.Type{types.TInt8, types.TInt4, types.TInt2}
+	case types.Float:
+		return []*types.Type{types.TFloat8}
+	case types.Decimal:
+		return []*types.Type{types.TNumeric}
+	case types.Date, types.Timestamp, types.Time, types.TimeTZ, types.Interval:
+		return []*types.Type{types.TInterval}
+	}
+	return nil
+}
+
+// distanceType returns the type of the offset of RANGE from a key: its own if there is such a
+// distance, else the one to which it can be converted.
+func distanceType(key, offset *types.Type, src ast.Expr) *types.Type {
+	shown := key
+	if key.Family == types.String && key.OID == types.OIDVarchar {
+		shown = types.TText // whose operator class orders it
+	}
+	all := distances(key)
+	if all == nil {
+		panic(failure.At(exprPos(src), sqlerr.FeatureNotSupported,
+			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
+			typeName(shown)))
+	}
+	preferred, matches := offset, []*types.Type(nil)
+	if offset.OID == types.OIDUnknown {
+		preferred = key
+	}
+	for _, t := range all {
+		switch {
+		case t.OID == preferred.OID:
+			return t
+		case canCast(offset, t, implicit):
+			matches = append(matches, t)
+		}
+	}
+	pair := func(what string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"RANGE with offset PRECEDING/FOLLOWING %s for column type %s and offset type %s", what,
+			typeName(shown), typeName(offset)).At(exprPos(src))
+	}
+	switch len(matches) {
+	case 0:
+		panic(failure.Of(pair("is not supported").
+			WithHint("Cast the offset value to an appropriate type.")))
+	case 1:
+		return matches[0]
+	}
+	panic(failure.Of(pair("has multiple interpretations").
+		WithHint("Cast the offset value to the exact intended type.")))
 }
 
 func frameName(mode string) string {

@@ -22,7 +22,8 @@ func basicAggregates() []aggDef {
 	}
 	for _, t := range []string{
 		"int8", "int4", "int2", "oid", "float4", "float8", "date", "time", "timestamp",
-		"timestamptz", "interval", "numeric", "text", "bpchar", "anyarray",
+		"timestamptz", "interval", "numeric", "text", "bpchar", "anyarray", "anyenum", "tid",
+		"xid8", "inet", "timetz", "money", "pg_lsn",
 	} {
 		for name, sign := range map[string]int{"max": 1, "min": -1} {
 			d := agg(name+"("+t+") "+t, extreme(sign))
@@ -97,7 +98,11 @@ func sumInt(sum, next types.Datum) (types.Datum, error) {
 // values that print differently.
 func extreme(sign int) func([]*types.Type) expr.Accumulator {
 	return func(args []*types.Type) expr.Accumulator {
+		elem := args[0].Elem
 		return newFold(func(best, next types.Datum) (types.Datum, error) {
+			if elem != nil && elem.Unordered() {
+				return types.Null, errNotComparable(comparisonFunction, elem)
+			}
 			if sign*types.Compare(args[0], next, best) >= 0 {
 				return next, nil
 			}

@@ -39,6 +39,7 @@ func datumSize(d types.Datum) int {
 type arrayAgg struct {
 	elems  []types.Datum
 	dims   []int // of the input arrays
+	lower  []int // bounds of the first one
 	rows   int
 	nested bool
 	size   int
@@ -65,7 +66,7 @@ func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
 		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
 	}
 	if s.rows == 1 {
-		s.dims = in.Dims
+		s.dims, s.lower = in.Dims, in.Lower
 	} else if !slices.Equal(s.dims, in.Dims) {
 		return sqlerr.New(sqlerr.ArraySubscriptError,
 			"cannot accumulate arrays of different dimensionality")
@@ -84,7 +85,7 @@ func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
 		return types.NewArray(elems), nil
 	}
 	out := &types.ArrayValue{Elems: elems, Dims: append([]int{s.rows}, s.dims...)}
-	out.Lower = slices.Repeat([]int{1}, len(out.Dims))
+	out.Lower = append([]int{1}, s.lower...)
 	return types.Datum{Arr: out}, nil
 }
 

@@ -32,11 +32,14 @@ func arrayFunctions() []def {
 		n("array_append(anycompatiblearray,anycompatible) anycompatiblearray", arrayAppend),
 		n("array_prepend(anycompatible,anycompatiblearray) anycompatiblearray", arrayPrepend),
 		n("array_cat(anycompatiblearray,anycompatiblearray) anycompatiblearray", arrayCat),
-		n("array_remove(anycompatiblearray,anycompatible) anycompatiblearray", arrayRemove),
+		n("array_remove(anycompatiblearray,anycompatible) anycompatiblearray",
+			comparing(equalityOperator, arrayRemove)),
 		n("array_replace(anycompatiblearray,anycompatible,anycompatible) anycompatiblearray",
-			arrayReplace),
-		n("array_position(anycompatiblearray,anycompatible,int4?) int4", arrayPosition),
-		n("array_positions(anycompatiblearray,anycompatible) int4[]", arrayPositions),
+			comparing(equalityOperator, arrayReplace)),
+		n("array_position(anycompatiblearray,anycompatible,int4?) int4",
+			comparing(equalityOperator, arrayPosition)),
+		n("array_positions(anycompatiblearray,anycompatible) int4[]",
+			comparing(equalityOperator, arrayPositions)),
 		n("array_fill(anyelement,int4[],int4[]?) anyarray", arrayFill),
 		f("trim_array(anyarray,int4) anyarray", trimArray),
 		n("array_to_string(anyarray,text,text?) text", arrayToString).stable(),
@@ -44,9 +47,9 @@ func arrayFunctions() []def {
 		{sig: "string_to_table(text,text,text?) text", set: stringToTable, nulls: true},
 		s("unnest(anyarray) anyelement", "", unnest),
 		s("generate_subscripts(anyarray,int4,bool?) int4", "", generateSubscripts),
-		f("arraycontains(anyarray,anyarray) bool", contains),
-		f("arraycontained(anyarray,anyarray) bool", swapped(contains)),
-		f("arrayoverlap(anyarray,anyarray) bool", overlap),
+		f("arraycontains(anyarray,anyarray) bool", comparing(equalityOperator, contains)),
+		f("arraycontained(anyarray,anyarray) bool", comparing(equalityOperator, swapped(contains))),
+		f("arrayoverlap(anyarray,anyarray) bool", comparing(equalityOperator, overlap)),
 	}
 }
 
@@ -55,9 +58,9 @@ func arrayOperators() []def {
 		n("||(anycompatiblearray,anycompatible) anycompatiblearray", arrayAppend),
 		n("||(anycompatible,anycompatiblearray) anycompatiblearray", arrayPrepend),
 		n("||(anycompatiblearray,anycompatiblearray) anycompatiblearray", arrayCat),
-		f("@>(anyarray,anyarray) bool", contains),
-		f("<@(anyarray,anyarray) bool", swapped(contains)),
-		f("&&(anyarray,anyarray) bool", overlap),
+		f("@>(anyarray,anyarray) bool", comparing(equalityOperator, contains)),
+		f("<@(anyarray,anyarray) bool", comparing(equalityOperator, swapped(contains))),
+		f("&&(anyarray,anyarray) bool", comparing(equalityOperator, overlap)),
 	}
 }
 
@@ -159,10 +162,10 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 func catDims(x, y *types.ArrayValue) (dims, lower []int, ok bool) {
 	out, more := x, 1 // the array whose form the result has, and the number of entries added to it
 	switch {
-	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
+	case sameForm(x, 1, y, 1):
 		more = y.Dims[0]
-	case len(x.Dims) == len(y.Dims)+1 && slices.Equal(x.Dims[1:], y.Dims):
-	case len(x.Dims)+1 == len(y.Dims) && slices.Equal(x.Dims, y.Dims[1:]):
+	case sameForm(x, 1, y, 0):
+	case sameForm(x, 0, y, 1):
 		out = y
 	default:
 		return nil, nil, false
@@ -170,6 +173,12 @@ func catDims(x, y *types.ArrayValue) (dims, lower []int, ok bool) {
 	dims = slices.Clone(out.Dims)
 	dims[0] += more
 	return dims, out.Lower, true
+}
+
+// sameForm reports whether the dimensions of two arrays are the same, with their lower bounds, but
+// for the first ones: i of x, and j of y.
+func sameForm(x *types.ArrayValue, i int, y *types.ArrayValue, j int) bool {
+	return slices.Equal(x.Dims[i:], y.Dims[j:]) && slices.Equal(x.Lower[i:], y.Lower[j:])
 }
 
 // sameElement is IS NOT DISTINCT FROM over elements.
@@ -229,6 +238,13 @@ func arrayPosition(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	if len(a[0].Arr.Dims) > 1 {
 		return types.Null, errSearch()
+	}
+	if len(a[0].Arr.Dims) == 0 {
+		return types.Null, nil
+	}
+	isNull := func(e types.Datum) bool { return e.Null }
+	if a[1].Null && !slices.ContainsFunc(a[0].Arr.Elems, isNull) {
+		return types.Null, nil
 	}
 	lower := lowerBound(a[0].Arr)
 	from := lower

@@ -29,8 +29,20 @@ var namedParameters = map[string]string{
 	"jsonb_insert": "jsonb_in jsonb, path text[], replacement jsonb, insert_after bool = false",
 	"jsonb_set_lax": "jsonb_in jsonb, path text[], replacement jsonb, " +
 		"create_if_missing bool = true, null_value_treatment text = use_json_null",
-	"parse_ident": "str text, strict bool = true",
+	"jsonb_path_exists":         pathParameters,
+	"jsonb_path_match":          pathParameters,
+	"jsonb_path_query":          pathParameters,
+	"jsonb_path_query_array":    pathParameters,
+	"jsonb_path_query_first":    pathParameters,
+	"jsonb_path_exists_tz":      pathParameters,
+	"jsonb_path_match_tz":       pathParameters,
+	"jsonb_path_query_tz":       pathParameters,
+	"jsonb_path_query_array_tz": pathParameters,
+	"jsonb_path_query_first_tz": pathParameters,
+	"parse_ident":               "str text, strict bool = true",
 }
+
+const pathParameters = "target jsonb, path jsonpath, vars jsonb = {}, silent bool = false"
 
 func parametersOf(function string) (out []parameter) {
 	list := namedParameters[function]
@@ -102,9 +114,9 @@ func namedError(name string, names []string, args []*types.Type) error {
 
 // ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), where the array is the last
 // of args. The chosen function takes the array itself and expands it.
-func ResolveVariadic(name string, args []*types.Type) (*expr.Func, []*types.Type, error) {
+func (n Name) ResolveVariadic(args []*types.Type) (*expr.Func, []*types.Type, error) {
 	var cands []candidate
-	for _, fn := range Functions(name) {
+	for _, fn := range n.Functions() {
 		if !fn.Variadic || len(fn.Args) != len(args) {
 			continue
 		}
@@ -118,9 +130,21 @@ func ResolveVariadic(name string, args []*types.Type) (*expr.Func, []*types.Type
 		cands = append(cands, candidate{args: decl, fn: fn})
 	}
 	c, outcome := choose(cands, args)
-	targets, err := c.targets(name, args, outcome)
+	targets, err := c.targets(n.written(), args, outcome)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errNoArray(cands, args, err)
 	}
 	return ExpandVariadic(c.fn), targets, nil
+}
+
+// errNoArray returns the error for a call whose last argument is no array, where the function takes
+// arrays of any type; otherwise is the error for any other call.
+func errNoArray(cands []candidate, args []*types.Type, otherwise error) error {
+	last := len(args) - 1
+	if args[last].Base().Elem != nil || !slices.ContainsFunc(cands, func(c candidate) bool {
+		return isAny(c.fn.Args[last]) && accepts(c.args[:last], args[:last])
+	}) {
+		return otherwise
+	}
+	return sqlerr.New(sqlerr.DatatypeMismatch, "VARIADIC argument must be an array")
 }

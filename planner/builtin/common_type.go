@@ -12,6 +12,9 @@ import (
 // all types have.
 func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender int, err error) {
 	var at int
+	if !sameTypes(ts) {
+		ts = bases(ts)
+	}
 	for i, next := range ts {
 		if isUnknown(next) {
 			continue
@@ -44,4 +47,19 @@ func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender in
 		}
 	}
 	return t, 0, nil
+}
+
+// sameTypes reports whether all types but unknown ones are the same: then a domain stays one.
+func sameTypes(ts []*types.Type) bool {
+	var first *types.Type
+	for _, t := range ts {
+		switch {
+		case isUnknown(t):
+		case first == nil:
+			first = t
+		case first.OID != t.OID:
+			return false
+		}
+	}
+	return true
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -33,8 +34,18 @@ func holds(op, c int) bool {
 // compareBy makes the six operators of a pair of types from a three-way comparison.
 func compareBy(pair string, vol expr.Volatility,
 	three func(rt *expr.Runtime, a, b types.Datum) (int, error)) []def {
+	return comparisonsNamed(comparisonNames[:], pair, vol, three)
+}
+
+// comparisonsNamed is compareBy with other names in the places of those of comparisonNames; ""
+// makes none.
+func comparisonsNamed(names []string, pair string, vol expr.Volatility,
+	three func(rt *expr.Runtime, a, b types.Datum) (int, error)) []def {
 	out := make([]def, 0, 6)
-	for op, name := range comparisonNames {
+	for op, name := range names {
+		if name == "" {
+			continue
+		}
 		out = append(out, def{sig: name + pair + " bool", vol: vol,
 			fn: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 				c, err := three(rt, a[0], a[1])
@@ -42,6 +53,15 @@ func compareBy(pair string, vol expr.Volatility,
 			}})
 	}
 	return out
+}
+
+// patternOrder are the operators of the classes text_pattern_ops and bpchar_pattern_ops: texts in
+// the order of their bytes, as every text is here.
+func patternOrder() []def {
+	names := []string{"", "", "~<~", "~<=~", "~>~", "~>=~"}
+	return allLeakproof(slices.Concat(
+		comparisonsNamed(names, "(text,text)", expr.Immutable, compareByArgType),
+		comparisonsNamed(names, "(bpchar,bpchar)", expr.Immutable, compareByArgType)))
 }
 
 func equalRows[T cmp.Ordered](x, y []T, sel []int32, out []int64, want int64) {
@@ -142,19 +162,67 @@ func (c fieldComparison) of(operators int, pairs ...string) (out []def) {
 func comparisonOperators() []def {
 	all := len(comparisonNames)
 	return slices.Concat(
-		compareInts.of(all, "(int2|int4|int8,int2|int4|int8)", "(bool,bool)", "(oid,oid)",
-			"(date,date)", "(time,time)", "(timestamp,timestamp)", "(timestamptz,timestamptz)"),
-		compareInts.of(2, "(xid,xid|int4)"),
-		compareFloats.of(all, "(float4|float8,float4|float8)"),
-		compareStrings.of(all, "(text|name,text|name)", "(bpchar,bpchar)", "(bytea,bytea)",
-			"(uuid,uuid)", "(char,char)"),
+		allLeakproof(compareInts.of(all, "(int2|int4|int8,int2|int4|int8)", "(bool,bool)",
+			"(oid,oid)",
+			"(money,money)", "(pg_lsn,pg_lsn)", "(date,date)", "(time,time)",
+			"(timestamp,timestamp)", "(timestamptz,timestamptz)")),
+		allLeakproof(compareInts.of(2, "(xid,xid|int4)", "(cid,cid)")),
+		allLeakproof(compareBy("(xid8,xid8)", expr.Immutable,
+			func(_ *expr.Runtime, a, b types.Datum) (int, error) {
+				return cmp.Compare(uint64(a.I), uint64(b.I)), nil
+			})),
+		allLeakproof(compareBy("(tid,tid)", expr.Immutable, compareByArgType)),
+		allLeakproof(compareFloats.of(all, "(float4|float8,float4|float8)")),
+		allLeakproof(compareStrings.of(all, "(text|name,text|name)", "(bpchar,bpchar)",
+			"(bytea,bytea)", "(uuid,uuid)", "(char,char)", "(bit,bit)", "(varbit,varbit)",
+			"(inet,inet)", "(timetz,timetz)", "(macaddr,macaddr)", "(macaddr8,macaddr8)")),
+		compareStrings.of(all, "(anyenum,anyenum)"),
 		compareDecimals.of(all, "(numeric,numeric)"),
-		compareBy("(interval,interval)", expr.Immutable, compareByArgType),
+		allLeakproof(compareBy("(interval,interval)", expr.Immutable, compareByArgType)),
 		compareBy("(jsonb,jsonb)", expr.Immutable, compareByArgType),
-		compareBy("(anyarray,anyarray)", expr.Immutable, compareByArgType),
-		compareBy("(record,record)", expr.Immutable, compareByArgType),
-		compareBy("(oidvector,oidvector)", expr.Immutable, compareByArgType),
+		compareBy("(anyrange,anyrange)", expr.Immutable, compareByArgType),
+		compareBy("(anymultirange,anymultirange)", expr.Immutable, compareByArgType),
+		arrayComparisons(),
+		recordComparisons(),
+		allLeakproof(compareBy("(oidvector,oidvector)", expr.Immutable, compareByArgType)),
 		dateTimeComparisons())
+}
+
+// arrayComparisons are the operators of arrays, whose elements must be of a type that can be
+// compared.
+func arrayComparisons() []def {
+	out := compareBy("(anyarray,anyarray)", expr.Immutable, compareByArgType)
+	for i := range out {
+		need := comparisonFunction
+		if i < 2 {
+			need = equalityOperator
+		}
+		out[i].fn = comparing(need, out[i].fn)
+	}
+	return out
+}
+
+// What the elements of an array must have.
+const (
+	comparisonFunction = "a comparison function"
+	equalityOperator   = "an equality operator"
+)
+
+// comparing makes a function of arrays fail if the type of their elements has not what it needs.
+func comparing(need string, fn scalar) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		for _, t := range rt.ArgTypes {
+			if t.Elem != nil && t.Elem.Unordered() {
+				return types.Null, errNotComparable(need, t.Elem)
+			}
+		}
+		return fn(rt, a)
+	}
+}
+
+func errNotComparable(need string, t *types.Type) error {
+	return sqlerr.New(sqlerr.UndefinedFunction, "could not identify %s for type %s", need,
+		t.SQLName())
 }
 
 func compareByArgType(rt *expr.Runtime, a, b types.Datum) (int, error) {

@@ -203,7 +203,7 @@ func overlaps(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error)
 			}
 			periods[i] = types.NewInt(at)
 		}
-		return periodsOverlap(periods[0], periods[1], periods[2], periods[3]), nil
+		return periodsOverlap(types.TTimestamp, periods[0], periods[1], periods[2], periods[3]), nil
 	}
 }
 
@@ -312,6 +312,9 @@ func makeInterval(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 func atZone[Z goValue](zoneOf func(Z) (types.Zone, error),
 	op func(types.Zone, int64) (int64, error)) scalar {
 	return lift2(func(name Z, at int64) (int64, error) {
+		if types.IsInfinite(at) { // in every zone
+			return at, nil
+		}
 		zone, err := zoneOf(name)
 		if err != nil {
 			return 0, err
@@ -322,12 +325,12 @@ func atZone[Z goValue](zoneOf func(Z) (types.Zone, error),
 
 // periodsOverlap is (s1, e1) OVERLAPS (s2, e2). The end of a period may come before its start, and
 // one of the two may be NULL.
-func periodsOverlap(s1, e1, s2, e2 types.Datum) types.Datum {
+func periodsOverlap(t *types.Type, s1, e1, s2, e2 types.Datum) types.Datum {
 	order := func(s, e *types.Datum) (known bool) {
 		if s.Null && e.Null {
 			return false
 		}
-		if s.Null || !e.Null && s.I > e.I {
+		if s.Null || !e.Null && types.Compare(t, *s, *e) > 0 {
 			*s, *e = *e, *s
 		}
 		return true
@@ -335,11 +338,12 @@ func periodsOverlap(s1, e1, s2, e2 types.Datum) types.Datum {
 	if !order(&s1, &e1) || !order(&s2, &e2) {
 		return types.Null
 	}
-	if s1.I > s2.I {
+	before := func(a, b types.Datum) bool { return types.Compare(t, a, b) < 0 }
+	if before(s2, s1) {
 		s1, e1, s2, e2 = s2, e2, s1, e1
 	}
 	switch {
-	case s1.I == s2.I && !e1.Null && !e2.Null, s1.I < s2.I && !e1.Null && s2.I < e1.I:
+	case !before(s1, s2) && !e1.Null && !e2.Null, before(s1, s2) && !e1.Null && before(s2, e1):
 		return types.NewBool(true)
 	case e1.Null, e2.Null:
 		return types.Null

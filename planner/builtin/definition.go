@@ -27,10 +27,17 @@ type def struct {
 	fn  scalar
 	vec vector
 	set setBody
-	// names and types of a set-returning function's columns: "key text,value jsonb"
+	// names and types of the columns of a set-returning function, or of one that returns a record:
+	// "key text,value jsonb"
 	cols  string
 	vol   expr.Volatility
 	nulls bool // called with NULL arguments too
+	// forRow gives a copy of the function the bodies for a call with a column definition list.
+	forRow func(fn *expr.Func, row *types.Type)
+	// safe marks a function that is leakproof in PostgreSQL, and here.
+	safe bool
+	// inlined marks a function whose arguments PostgreSQL writes as text instead.
+	inlined bool
 }
 
 // f defines an immutable strict function.
@@ -50,22 +57,51 @@ func (d def) stable() def {
 	return d
 }
 
+// byText marks a function that PostgreSQL inlines as one of the texts of its arguments.
+func (d def) byText() def {
+	d.inlined = true
+	return d.stable()
+}
+
 func (d def) volatile() def {
 	d.vol = expr.Volatile
 	return d
+}
+
+// leakproof marks a function by which nothing is known of its arguments but by its result.
+func (d def) leakproof() def {
+	d.safe = true
+	return d
+}
+
+func allLeakproof(defs []def) []def {
+	for i := range defs {
+		defs[i] = defs[i].leakproof()
+	}
+	return defs
 }
 
 func (d def) build(sig string) *expr.Func {
 	name, args, variadic, ret := parseSignature(sig)
 	fn := &expr.Func{
 		Name: name, Args: args, Variadic: variadic, Returns: ret, Volatility: d.vol,
-		NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
+		NotStrict: d.nulls, Leakproof: d.safe, Inlined: d.inlined, Scalar: d.fn, Vector: d.vec,
+		Set: d.set,
 	}
 	if ret != nil && isPolymorphic(ret) {
 		fn.Returns, fn.ReturnType = nil, polymorphicReturn(args, variadic, ret)
 	}
 	if d.set != nil {
 		fn.Columns = parseColumns(name, d.cols, ret)
+	} else if d.cols != "" {
+		fn.Returns = types.RowOf(parseFields(d.cols))
+	}
+	if d.forRow != nil {
+		fn.ForRow = func(row *types.Type) *expr.Func {
+			c := *fn
+			d.forRow(&c, row)
+			return &c
+		}
 	}
 	return fn
 }
@@ -75,13 +111,16 @@ func (d def) build(sig string) *expr.Func {
 func polymorphicReturn(decl []*types.Type, variadic bool,
 	ret *types.Type) func([]*types.Type) *types.Type {
 	return func(args []*types.Type) *types.Type {
+		if decl[0].OID == AnyRange.OID || decl[0].OID == AnyMultiRange.OID {
+			return ofRange(ret, args[0])
+		}
 		var elem *types.Type
 		for i, a := range args {
 			d := declared(decl, variadic, i)
 			switch d.OID {
 			case AnyArray.OID, AnyCompatibleArray.OID:
 				elem = a.Elem
-			case AnyElement.OID, AnyNonArray.OID, AnyCompatible.OID:
+			case AnyElement.OID, AnyNonArray.OID, AnyEnum.OID, AnyCompatible.OID:
 				elem = a
 			}
 			if elem != nil {
@@ -93,6 +132,22 @@ func polymorphicReturn(decl []*types.Type, variadic bool,
 		}
 		return elem.WithMod(types.NoMod)
 	}
+}
+
+// ofRange returns the polymorphic result of a function whose first argument is a range or
+// multirange.
+func ofRange(ret, arg *types.Type) *types.Type {
+	r := arg
+	if arg.Family == types.MultiRange {
+		r = arg.Sub
+	}
+	switch ret.OID {
+	case AnyRange.OID:
+		return r
+	case AnyMultiRange.OID:
+		return types.MultiRangeOf(r)
+	}
+	return r.Sub
 }
 
 // declared returns the declared type of argument i.
@@ -161,11 +216,20 @@ func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
 	return out
 }
 
+// parseFields is parseColumns for the fields of a record.
+func parseFields(cols string) []types.Attribute {
+	var out []types.Attribute
+	for i, c := range parseColumns("", cols, nil) {
+		out = append(out, types.Attribute{Name: c.Name, Type: c.Type, Number: i + 1})
+	}
+	return out
+}
+
 var namedTypes = func() map[string]*types.Type {
 	m := map[string]*types.Type{}
-	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible,
-		AnyCompatibleArray}
-	for _, t := range slices.Concat(types.All(), pseudo) {
+	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyEnum, AnyCompatible,
+		AnyCompatibleArray, AnyRange, AnyMultiRange}
+	for _, t := range slices.Concat(types.All(), types.Extended(), pseudo) {
 		m[t.Name] = t
 	}
 	return m

@@ -34,6 +34,7 @@ type dateInput struct {
 	isoYear, isoWeek, isoDay    int
 	julian, century, week, secs int
 	yearWidth                   int // digits of the year in the format
+	convention                  dateConvention
 	hasZone                     bool
 	zone                        int // seconds east of UTC
 	zoneMinutes                 int
@@ -136,7 +137,40 @@ func checkFixed(s, rest string, n *dateNode, width int) error {
 	return nil
 }
 
+// dateConvention is how a field counts days.
+type dateConvention uint8
+
+const (
+	anyConvention dateConvention = iota
+	byMonths
+	byISOWeeks
+)
+
+func conventionOf(key string) dateConvention {
+	switch key {
+	case "IYYY", "IYY", "IY", "I", "IW", "IDDD", "ID":
+		return byISOWeeks
+	case "YYYY", "Y,YYY", "YYY", "YY", "Y", "MONTH", "MON", "MM", "RM", "DDD", "DD", "D", "WW", "W":
+		return byMonths
+	}
+	return anyConvention
+}
+
+// follow refuses a field that counts otherwise than those before it.
+func (in *dateInput) follow(n *dateNode) error {
+	c := conventionOf(n.field.key)
+	if c == anyConvention || in.convention == anyConvention || c == in.convention {
+		in.convention = max(in.convention, c)
+		return nil
+	}
+	return errDateValue("invalid combination of date conventions").
+		WithHint("Do not mix Gregorian and ISO week date conventions in a formatting template.")
+}
+
 func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
+	if err := in.follow(n); err != nil {
+		return "", err
+	}
 	switch n.field.key {
 	case "A.M.", "P.M.", "AM", "PM", "B.C.", "BC", "A.D.", "AD":
 		return in.half(n, s)
@@ -164,9 +198,6 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 	}
 	width := n.field.width
 	strict := fixed && !n.fill
-	if strings.HasPrefix(n.field.key, "FF") || n.field.key == "MS" || n.field.key == "US" {
-		fixed = true
-	}
 	v, rest, err := takeInt(s, n, width, fixed)
 	if err == nil && strict {
 		err = checkFixed(s, rest, n, width)
@@ -180,17 +211,24 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 // set stores the number v, which was read from digits bytes.
 func (in *dateInput) set(n *dateNode, v, digits int) error {
 	if n.field.place != nil {
-		*n.field.place(in) = v
+		place := n.field.place(in)
+		if *place != 0 && *place != v {
+			return errDateValue("conflicting values for \"%s\" field in formatting string",
+				n.text).WithDetail("This value contradicts a previous setting for the same field " +
+				"type.")
+		}
+		*place = v
 		return nil
 	}
 	switch n.field.key {
 	case "HH", "HH12":
 		in.hour, in.clock12 = v, true
-		if v < 1 || v > 12 {
-			return errDateValue("hour \"%d\" is invalid for the 12-hour clock", v).
-				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+	case "MS":
+		for ; digits < 3; digits++ {
+			v *= 10
 		}
-	case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		in.micros += v * 1000
+	case "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
 		for ; digits < 6; digits++ {
 			v *= 10
 		}
@@ -233,7 +271,7 @@ func errNotAllowed(value string, n *dateNode) error {
 func (in *dateInput) half(n *dateNode, s string) (string, error) {
 	w := len(n.field.key)
 	if len(s) < w {
-		return "", errNotAllowed(s, n)
+		return "", errNotAllowed(firstWord(s), n)
 	}
 	switch strings.ToUpper(strings.ReplaceAll(s[:w], ".", "")) {
 	case "AM":
@@ -244,7 +282,7 @@ func (in *dateInput) half(n *dateNode, s string) (string, error) {
 	case "BC":
 		in.bc = true
 	default:
-		return "", errNotAllowed(s[:w], n)
+		return "", errNotAllowed(firstWord(s), n)
 	}
 	return s[w:], nil
 }
@@ -271,8 +309,15 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 		}
 		return s[len(word):], nil
 	}
-	word, _, _ := strings.Cut(s, " ")
-	return "", errNotAllowed(word, n)
+	return "", errNotAllowed(firstWord(s), n)
+}
+
+// firstWord returns the text up to the first white space, which an error shows.
+func firstWord(s string) string {
+	if i := strings.IndexAny(s, " \t\n\r\f"); i >= 0 {
+		return s[:i]
+	}
+	return s
 }
 
 func errFieldRange(text string) error {
@@ -388,15 +433,18 @@ func toTimestamp(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 // secondsOfDay returns the time of day that was read from text.
 func (in *dateInput) secondsOfDay(text string) (int, error) {
 	hour := in.hour
+	if in.clock12 && (hour < 1 || hour > 12) {
+		return 0, errDateValue("hour \"%d\" is invalid for the 12-hour clock", hour).
+			WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+	}
 	if in.pm && hour < 12 {
 		hour += 12
 	} else if hour == 12 && (in.am || in.clock12 && !in.pm) {
 		hour = 0
 	}
-	if hour > 23 || in.min > 59 || in.sec > 59 {
-		if !(hour == 24 && in.min == 0 && in.sec == 0) {
-			return 0, errFieldRange(text)
-		}
+	if hour > 23 || in.min > 59 || in.sec > 59 || in.secs >= 24*3600 || hour < 0 || in.min < 0 ||
+		in.sec < 0 || in.secs < 0 || in.micros < 0 || in.micros >= 1_000_000 {
+		return 0, errFieldRange(text)
 	}
 	if in.secs > 0 {
 		return in.secs, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/are"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -71,16 +72,16 @@ func FuzzRegex(f *testing.F) {
 		f.Add(p, "x")
 	}
 	f.Fuzz(func(t *testing.T, p, flags string) {
-		fl, err := parseRegexFlags(flags, regexFlags{})
+		fl, err := are.ParseFlags(flags, are.Flags{})
 		if err != nil {
 			return
 		}
-		text, err := translateRegex(p, fl)
+		text, err := are.Translate(p, fl)
 		if err != nil {
 			return
 		}
 		if _, err := regexp.Compile(text); err != nil {
-			require.NotEmpty(t, regexFault(err))
+			require.NotEmpty(t, are.Fault(err))
 		}
 	})
 }

@@ -271,6 +271,7 @@ func jsonFunctions() []def {
 			n(t+"_build_array(any*?) "+t, j.buildArray).stable(),
 			f(t+"_object(text[],text[]?) "+t, j.object),
 			f("to_"+t+"(anyelement) "+t, j.convert).stable())
+		out = append(out, recordFunctions(j)...)
 	}
 	return append(out, jsonbFunctions...)
 }
@@ -411,6 +412,7 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []by
 	if d.Null {
 		return append(dst, "null"...)
 	}
+	t = t.Base()
 	switch t.Family {
 	case types.Bool:
 		return strconv.AppendBool(dst, d.I != 0)
@@ -420,6 +422,8 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []by
 		return appendJSONRecord(dst, rt, d.Arr, false)
 	case types.JSON:
 		return append(dst, d.S...)
+	case types.HStore:
+		return append(dst, types.HStoreJSON(d, false)...)
 	case types.Int, types.Float, types.Decimal:
 		text := textOf(rt, t, d)
 		if t.Family == types.Int && !jsonInteger(t.OID) || strings.ContainsAny(text, "NI") {
@@ -441,8 +445,13 @@ func jsonInteger(t types.OID) bool {
 	return t == types.OIDInt2 || t == types.OIDInt4 || t == types.OIDInt8
 }
 
-// appendJSONTime appends dates and times in ISO 8601 form, whatever the session's style.
+// appendJSONTime appends dates and times in ISO 8601 form.
 func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []byte {
+	return types.AppendJSONString(dst, isoText(rt, t, d))
+}
+
+// isoText returns a date or timestamp in ISO 8601 form, whatever the session's style.
+func isoText(rt *expr.Runtime, t *types.Type, d types.Datum) string {
 	f := rt.Format
 	f.DateStyle = "ISO"
 	f.Location = location(rt)
@@ -453,7 +462,7 @@ func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) 
 			text = withZoneMinutes(text)
 		}
 	}
-	return types.AppendJSONString(dst, text)
+	return text
 }
 
 // withZoneMinutes completes the zone in a timestamp's ISO text, which may end in " BC", to +hh:mm.

@@ -122,6 +122,9 @@ func isScalar(v *types.JSONValue) bool {
 
 // jsonbDeleteKeys removes keys of an object, or strings of an array.
 func jsonbDeleteKeys(v *types.JSONValue, a []types.Datum) (types.Datum, error) {
+	if a[1].Arr != nil && len(a[1].Arr.Dims) > 1 {
+		return types.Null, errSubscripts("wrong number of array subscripts")
+	}
 	if isScalar(v) {
 		return types.Null, errInvalid("cannot delete from scalar")
 	}
@@ -264,7 +267,11 @@ func (e *jsonEdit) inArray(v *types.JSONValue, path []types.Datum, depth, i int)
 	return out, nil
 }
 
-func (e *jsonEdit) run(rt *expr.Runtime, d types.Datum, path []types.Datum) (types.Datum, error) {
+func (e *jsonEdit) run(rt *expr.Runtime, d types.Datum, path *types.ArrayValue) (types.Datum,
+	error) {
+	if len(path.Dims) > 1 {
+		return types.Null, errSubscripts("wrong number of array subscripts")
+	}
 	v, err := types.ParseJSON(d.S, rt)
 	if err != nil {
 		return types.Null, err
@@ -275,14 +282,17 @@ func (e *jsonEdit) run(rt *expr.Runtime, d types.Datum, path []types.Datum) (typ
 		}
 		return types.Null, errInvalid("cannot set path in scalar")
 	}
-	if v, err = e.apply(v, path, 0); err != nil {
+	if len(v.Elems) == 0 && !e.create && !e.insert {
+		return jsonBinary.datum(v), nil
+	}
+	if v, err = e.apply(v, path.Elems, 0); err != nil {
 		return types.Null, err
 	}
 	return jsonBinary.datum(v), nil
 }
 
 func jsonbDeletePath(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return (&jsonEdit{}).run(rt, a[0], a[1].Arr.Elems)
+	return (&jsonEdit{}).run(rt, a[0], a[1].Arr)
 }
 
 func jsonbSet(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -294,19 +304,22 @@ func (e *jsonEdit) put(rt *expr.Runtime, a []types.Datum) (_ types.Datum, err er
 	if e.value, err = types.ParseJSON(a[2].S, rt); err != nil {
 		return types.Null, err
 	}
-	return e.run(rt, a[0], a[1].Arr.Elems)
+	return e.run(rt, a[0], a[1].Arr)
 }
 
 func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null || a[1].Null || len(a) > 3 && a[3].Null {
 		return types.Null, nil
 	}
-	if !a[2].Null {
-		return jsonbSet(rt, a[:min(len(a), 4)])
-	}
 	treatment := "use_json_null"
 	if len(a) > 4 {
 		treatment = a[4].S // NULL: ""
+	}
+	switch {
+	case len(a) > 4 && a[4].Null:
+		return types.Null, errTreatment()
+	case !a[2].Null:
+		return jsonbSet(rt, a[:min(len(a), 4)])
 	}
 	switch treatment {
 	case "raise_exception":
@@ -322,7 +335,11 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case "return_target":
 		return a[0], nil
 	}
-	return types.Null, errInvalid("null_value_treatment must be \"delete_key\", " +
+	return types.Null, errTreatment()
+}
+
+func errTreatment() error {
+	return errInvalid("null_value_treatment must be \"delete_key\", " +
 		"\"return_target\", \"use_json_null\", or \"raise_exception\"")
 }
 

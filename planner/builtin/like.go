@@ -123,16 +123,16 @@ func matchLike(s, p string, bytes bool) (bool, error) {
 // A matcher reports whether a text matches the pattern that it was made of.
 type matcher func(rt *expr.Runtime, s string) (bool, error)
 
-// matching defines an operator of a text and a pattern, and with want false its negation. For
-// vectors it makes the matcher once for consecutive rows with the same pattern, which are usually
-// all rows.
+// matching defines an operator of a text and a pattern, and with want false its negation. A char(n)
+// is matched with its padding. For vectors it makes the matcher once for consecutive rows with the
+// same pattern, which are usually all rows.
 func matching(sig string, want bool, of func(pattern string) (matcher, error)) def {
 	one := func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		match, err := of(a[1].S)
 		if err != nil {
 			return types.Null, err
 		}
-		found, err := match(rt, a[0].S)
+		found, err := match(rt, padded(rt.ArgTypes[0], a[0].S))
 		return types.NewBool(found == want), err
 	}
 	return v(sig, one, func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
@@ -146,7 +146,7 @@ func matching(sig string, want bool, of func(pattern string) (matcher, error)) d
 				}
 				last = p
 			}
-			found, err := match(rt, a[0].S[i])
+			found, err := match(rt, padded(rt.ArgTypes[0], a[0].S[i]))
 			if err != nil {
 				return err
 			}

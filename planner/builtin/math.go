@@ -3,6 +3,7 @@ package builtin
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/apd/v3"
@@ -77,27 +78,28 @@ func mathFunctions() []def {
 			return 0 // -0 and NaN included
 		})),
 		f("round(numeric,int4?) numeric", numericScale(types.NumericRound)),
-		f("round(float8) float8", sure1(math.RoundToEven)),
+		f("round|dround(float8) float8", sure1(math.RoundToEven)),
 		f("ceil|ceiling(numeric) numeric", dec1(types.NumericCeil)),
 		f("ceil|ceiling(float8) float8", sure1(math.Ceil)),
 		f("floor(numeric) numeric", dec1(types.NumericFloor)),
 		f("floor(float8) float8", sure1(math.Floor)),
 		f("trunc(numeric,int4?) numeric", numericScale(types.NumericTrunc)),
-		f("trunc(float8) float8", sure1(math.Trunc)),
-		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)),
+		f("trunc|dtrunc(float8) float8", sure1(math.Trunc)),
+		f("sqrt|numeric_sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)),
 		f("sqrt(float8) float8", lift1(sqrtFloat)),
 		f("cbrt(float8) float8", sure1(math.Cbrt)),
-		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)),
-		f("exp(float8) float8", lift1(expFloat)),
-		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)),
-		f("ln(float8) float8", logFloat(math.Log)),
-		f("log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
+		f("exp|numeric_exp(numeric) numeric", dec1Ticking(types.NumericExp)),
+		f("exp|dexp(float8) float8", lift1(expFloat)),
+		f("ln|numeric_ln(numeric) numeric", dec1Ticking(types.NumericLn)),
+		f("ln|dlog1(float8) float8", logFloat(math.Log)),
+		f("log|numeric_log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
 		f("log|log10(numeric) numeric", dec1Ticking(types.NumericLog10)),
-		f("log|log10(float8) float8", logFloat(math.Log10)),
+		f("log|log10|dlog10(float8) float8", logFloat(math.Log10)),
 		f("power|pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
 		f("power|pow(float8,float8) float8", lift2(powFloat)),
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
-		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
+		f("div|numeric_div_trunc(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
+		f("int4inc(int4) int4", incrementInt4),
 		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)),
 		f("gcd(int8,int8) int8", gcdInt(math.MaxInt64)),
 		f("gcd(numeric,numeric) numeric", dec2Ticking(types.NumericGcd)),
@@ -120,7 +122,8 @@ func mathFunctions() []def {
 		f("setseed(float8) void", setSeed).volatile(),
 		f("width_bucket(float8,float8,float8,int4) int4", widthBucketFloat),
 		f("width_bucket(numeric,numeric,numeric,int4) int4", widthBucketNumeric),
-		f("width_bucket(anycompatible,anycompatiblearray) int4", widthBucketArray),
+		f("width_bucket(anycompatible,anycompatiblearray) int4",
+			comparing(comparisonFunction, widthBucketArray)),
 	}
 	for _, t := range integerTypes {
 		out = append(out, f("abs("+t.name+") "+t.name, absInt(t.lo, t.hi)),
@@ -281,17 +284,20 @@ func widthBucketNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func widthBucketArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	t := rt.ArgTypes[0]
-	i := int64(0)
-	for _, e := range a[1].Arr.Elems {
-		if e.Null {
-			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
-				"thresholds array must not contain NULLs")
-		}
-		if types.Compare(t, a[0], e) < 0 {
-			break
-		}
-		i++
+	t, thresholds := rt.ArgTypes[0], a[1].Arr
+	if len(thresholds.Dims) > 1 {
+		return types.Null, errSubscripts("thresholds must be one-dimensional array")
 	}
-	return types.NewInt(i), nil
+	if slices.ContainsFunc(thresholds.Elems, func(e types.Datum) bool { return e.Null }) {
+		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+			"thresholds array must not contain NULLs")
+	}
+	// Halving gives PostgreSQL's answer where the thresholds are not sorted, too.
+	i, _ := slices.BinarySearchFunc(thresholds.Elems, a[0], func(e, x types.Datum) int {
+		if types.Compare(t, x, e) < 0 {
+			return 1
+		}
+		return -1
+	})
+	return types.NewInt(int64(i)), nil
 }

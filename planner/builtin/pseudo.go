@@ -5,18 +5,20 @@ import "github.com/minidb/minidb/table/types"
 // Polymorphic pseudo-types, as used in declared argument types. No value has such a type:
 // resolution replaces them.
 var (
-	Any                = &types.Type{OID: 2276, Name: "any", Mod: types.NoMod, Len: 4}
-	AnyElement         = &types.Type{OID: 2283, Name: "anyelement", Mod: types.NoMod, Len: 4}
-	AnyArray           = &types.Type{OID: 2277, Name: "anyarray", Mod: types.NoMod, Len: -1}
-	AnyNonArray        = &types.Type{OID: 2776, Name: "anynonarray", Mod: types.NoMod, Len: 4}
-	AnyCompatible      = &types.Type{OID: 5077, Name: "anycompatible", Mod: types.NoMod, Len: 4}
-	AnyCompatibleArray = &types.Type{OID: 5078, Name: "anycompatiblearray", Mod: types.NoMod,
-		Len: -1}
+	Any                = types.TAny
+	AnyElement         = types.TAnyElement
+	AnyArray           = types.TAnyArray
+	AnyNonArray        = types.TAnyNonArray
+	AnyEnum            = types.TAnyEnum
+	AnyCompatible      = types.TAnyComp
+	AnyCompatibleArray = types.TAnyCompArray
+	AnyRange           = types.TAnyRange
+	AnyMultiRange      = types.TAnyMulti
 )
 
 func isPolymorphic(t *types.Type) bool {
 	switch t.OID {
-	case 2283, 2277, 2776, 5077, 5078:
+	case 2283, 2277, 2776, 3500, 5077, 5078, AnyRange.OID, AnyMultiRange.OID:
 		return true
 	}
 	return false
@@ -31,7 +33,8 @@ func category(t *types.Type) byte {
 	switch t.OID {
 	case AnyArray.OID, AnyCompatibleArray.OID:
 		return 'A'
-	case Any.OID, AnyElement.OID, AnyNonArray.OID, AnyCompatible.OID:
+	case Any.OID, AnyElement.OID, AnyNonArray.OID, AnyEnum.OID, AnyCompatible.OID,
+		AnyRange.OID, AnyMultiRange.OID:
 		return 'P'
 	}
 	return t.Category()
@@ -41,11 +44,14 @@ func isPreferred(t *types.Type) bool { return !isPolymorphic(t) && !isAny(t) && 
 
 // CanCoerce reports whether a value of type from is implicitly converted to type to: it has the
 // same type, is a literal of unknown type, has an implicit cast, or is an array whose elements have
-// one.
+// one. A domain is converted as what it is over.
 func CanCoerce(from, to *types.Type) bool {
+	from, to = from.Base(), to.Base()
 	switch {
 	case from.OID == to.OID, isUnknown(from), isAny(to):
 		return true
+	case to.OID == types.OIDRecord || from.OID == types.OIDRecord:
+		return from.Family == types.Record && to.Family == types.Record
 	case from.Elem != nil && to.Elem != nil:
 		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector &&
 			CanCoerce(from.Elem, to.Elem)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/minidb/minidb/internal/are"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -26,15 +27,15 @@ var regexFunctions = []def{
 
 // regexArg compiles a[1] with the flags of a[i], if that argument exists. noGlobal is the name of a
 // function that does not accept g, else "".
-func regexArg(a []types.Datum, i int, noGlobal string) (*pattern, regexFlags, error) {
-	var fl regexFlags
+func regexArg(a []types.Datum, i int, noGlobal string) (*pattern, are.Flags, error) {
+	var fl are.Flags
 	if i < len(a) {
 		var err error
-		if fl, err = parseRegexFlags(a[i].S, fl); err != nil {
+		if fl, err = are.ParseFlags(a[i].S, fl); err != nil {
 			return nil, fl, err
 		}
 	}
-	if fl.global && noGlobal != "" {
+	if fl.Global && noGlobal != "" {
 		return nil, fl, errInvalid("%s does not support the \"global\" option", noGlobal)
 	}
 	re, err := compileRegex(a[1].S, fl)
@@ -71,7 +72,7 @@ func regexpMatch(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	if fl.global {
+	if fl.Global {
 		return types.Null, errInvalid("regexp_match() does not support the \"global\" option").
 			WithHint("Use the regexp_matches function instead.")
 	}
@@ -88,7 +89,7 @@ func regexpMatches(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) e
 		return err
 	}
 	n := 1
-	if fl.global {
+	if fl.Global {
 		n = -1
 	}
 	return re.each(rt, a[0].S, n, func(m []int) error {
@@ -160,7 +161,7 @@ func regexpReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	n := 1
-	if fl.global {
+	if fl.Global {
 		n = 0
 	}
 	return replaceMatches(rt, re, a[0].S, a[2].S, 0, n)
@@ -175,40 +176,39 @@ func atLeast(what string, v int64, least int64) error {
 }
 
 // startAt returns the offset of the character of a[0] that argument i numbers, from 1; without one
-// that of the first.
+// that of the first. It is behind the text if there is no such character, nor an end there.
 func startAt(a []types.Datum, i int) (int, error) {
 	start := intAt(a, i, 1)
+	if start-1 > int64(utf8.RuneCountInString(a[0].S)) {
+		return len(a[0].S) + 1, nil
+	}
 	return prefixLen(a[0].S, start-1), atLeast("start", start, 1)
 }
 
 func regexpReplaceFrom(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	re, fl, err := regexArg(a, 5, "")
-	if err != nil {
-		return types.Null, err
-	}
-	n := int64(1)
-	if fl.global {
-		n = 0
-	}
 	start, err := startAt(a, 3)
 	if err != nil {
 		return types.Null, err
 	}
-	n = intAt(a, 4, n)
+	n := intAt(a, 4, 1)
 	if err := atLeast("n", n, 0); err != nil {
 		return types.Null, err
+	}
+	re, _, err := regexArg(a, 5, "")
+	if err != nil || start > len(a[0].S) {
+		return a[0], err
 	}
 	return replaceMatches(rt, re, a[0].S, a[2].S, start, int(n))
 }
 
 func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	re, _, err := regexArg(a, 3, "regexp_count()")
-	if err != nil {
-		return types.Null, err
-	}
 	start, err := startAt(a, 2)
 	if err != nil {
 		return types.Null, err
+	}
+	re, _, err := regexArg(a, 3, "regexp_count()")
+	if err != nil || start > len(a[0].S) {
+		return types.NewInt(0), err
 	}
 	count := int64(0)
 	err = re.each(rt, a[0].S[start:], -1, func([]int) error { count++; return nil })
@@ -216,16 +216,14 @@ func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 // nthMatch returns the match that the arguments start and N (a[2], a[3]) of regexp_instr and
-// regexp_substr select, with offsets in the whole text; nil if there is none.
+// regexp_substr select, with offsets in the whole text; nil if there is none. Requires: both are
+// checked.
 func nthMatch(rt *expr.Runtime, re *pattern, a []types.Datum) ([]int, error) {
 	start, err := startAt(a, 2)
-	if err != nil {
+	if err != nil || start > len(a[0].S) {
 		return nil, err
 	}
 	nth := intAt(a, 3, 1)
-	if err := atLeast("n", nth, 1); err != nil {
-		return nil, err
-	}
 	var found []int
 	k := int64(0)
 	err = re.each(rt, a[0].S[start:], int(nth), func(m []int) error {
@@ -238,9 +236,16 @@ func nthMatch(rt *expr.Runtime, re *pattern, a []types.Datum) ([]int, error) {
 	return found, err
 }
 
+// checkNth checks the arguments start and N.
+func checkNth(a []types.Datum) error {
+	if err := atLeast("start", intAt(a, 2, 1), 1); err != nil {
+		return err
+	}
+	return atLeast("n", intAt(a, 3, 1), 1)
+}
+
 func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	re, _, err := regexArg(a, 5, "regexp_instr()")
-	if err != nil {
+	if err := checkNth(a); err != nil {
 		return types.Null, err
 	}
 	end, sub := intAt(a, 4, 0), intAt(a, 6, 0)
@@ -248,6 +253,10 @@ func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, errInvalid("invalid value for parameter \"endoption\": %d", end)
 	}
 	if err := atLeast("subexpr", sub, 0); err != nil {
+		return types.Null, err
+	}
+	re, _, err := regexArg(a, 5, "regexp_instr()")
+	if err != nil {
 		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
@@ -258,12 +267,15 @@ func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	re, _, err := regexArg(a, 4, "regexp_substr()")
-	if err != nil {
+	if err := checkNth(a); err != nil {
 		return types.Null, err
 	}
 	sub := intAt(a, 5, 0)
 	if err := atLeast("subexpr", sub, 0); err != nil {
+		return types.Null, err
+	}
+	re, _, err := regexArg(a, 4, "regexp_substr()")
+	if err != nil {
 		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
@@ -316,7 +328,7 @@ func regexpSplitToTable(rt *expr.Runtime, a []types.Datum, emit func([]types.Dat
 
 // substringRegex is substring(string from pattern): the first group, or the whole match.
 func substringRegex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	re, err := compileRegex(a[1].S, regexFlags{})
+	re, err := compileRegex(a[1].S, are.Flags{})
 	if err != nil {
 		return types.Null, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/minidb/minidb/internal/are"
 	"github.com/minidb/minidb/planner/expr"
 )
 
@@ -78,7 +79,7 @@ func (p *pattern) matchAt(rt *expr.Runtime, s string, at int) ([]int, error) {
 }
 
 func errRegexTooLarge() error {
-	return errRegex("regular expression is too complex")
+	return are.Invalid("regular expression is too complex")
 }
 
 func lastWidth(s string) int {

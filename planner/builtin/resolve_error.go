@@ -12,7 +12,7 @@ func displayName(t *types.Type) string {
 	if isPolymorphic(t) || isAny(t) {
 		return t.Name
 	}
-	return typeWithoutMod(t.OID)
+	return t.SQLName()
 }
 
 // typeWithoutMod is format_type with a NULL modifier, where char(n) is "character". It is "bpchar"
@@ -46,7 +46,12 @@ func functionError(name string, args []*types.Type, o outcome) error {
 	return noFunction(Signature(name, args))
 }
 
+// noFunction returns the error that there is no function with a signature: 0A000 if PostgreSQL has
+// functions of the name.
 func noFunction(signature string) error {
+	if name, _, _ := strings.Cut(signature, "("); absent()[name] {
+		return sqlerr.Unsupported(0, "function "+name)
+	}
 	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", signature).
 		WithHint("No function matches the given name and argument types. You might need to add " +
 			"explicit type casts.")

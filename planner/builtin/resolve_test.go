@@ -156,3 +156,12 @@ func TestCommonTypes(t *testing.T) {
 		require.Equal(t, c.want, got.String(), c.args)
 	}
 }
+
+// TestAbsentFunctionsAreAbsent: a function that is added leaves the list.
+func TestAbsentFunctionsAreAbsent(t *testing.T) {
+	for name := range absent() {
+		n := Name{Name: name}
+		require.Empty(t, n.Functions(), name)
+		require.Empty(t, n.Aggregates(), name)
+	}
+}

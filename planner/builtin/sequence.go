@@ -9,6 +9,11 @@ import (
 func sequenceFunctions() []def {
 	return []def{
 		f("nextval(regclass) int8", answer1(func(s expr.Session, seq int64) (int64, error) {
+			if g, ok := s.(expr.SequenceGuard); ok {
+				if err := g.MayAdvance(types.OID(seq)); err != nil {
+					return 0, err
+				}
+			}
 			return s.NextVal(types.OID(seq))
 		})).volatile(),
 		f("currval(regclass) int8", answer1(func(s expr.Session, seq int64) (int64, error) {
@@ -25,3 +30,11 @@ func setVal(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, erro
 	called := len(a) < 3 || a[2].Bool()
 	return a[1], s.SetVal(types.OID(a[0].I), a[1].I, called)
 }
+
+// NextIdentity is nextval as the default of an identity column: the privilege to insert into the
+// table is enough for it.
+var NextIdentity = &expr.Func{Name: "nextval", Args: []*types.Type{types.TRegClass},
+	Returns: types.TInt8, Volatility: expr.Volatile,
+	Scalar: answer1(func(s expr.Session, seq int64) (int64, error) {
+		return s.NextVal(types.OID(seq))
+	})}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,6 +53,7 @@ func systemFunctions() []def {
 		f("current_schemas(bool) name[]", asking(currentSchemas)).stable(),
 		ask("pg_backend_pid() int4",
 			func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
+		n("current_query() text", answer(expr.ClientText.CurrentQuery)).volatile(),
 		f("current_setting(text,bool?) text", asking(currentSetting)).stable(),
 		n("set_config(text,text,bool) text", asking(setConfig)).volatile(),
 		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
@@ -73,22 +73,21 @@ func systemFunctions() []def {
 			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 				return types.Datum{}, sleep(rt, time.Until(types.TimestampToTime(a[0].I)))
 			}).volatile(),
-		f("gen_random_uuid() uuid", randomUUID).volatile(),
+		f("gen_random_uuid() uuid", randomUUID).volatile().leakproof(),
 		f("pg_size_pretty(int8|numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
+		fixed("pg_column_compression(any) text", types.Null), // no value is compressed by itself
 		// The timestamps of the store. AS OF SYSTEM TIME accepts them and then reads at exactly
 		// this timestamp.
-		f("txid_current() int8", answer(expr.Timestamps.StartTimestamp)).stable(),
 		f("minidb_snapshot_timestamp() int8", answer(expr.Timestamps.SnapshotTimestamp)).stable(),
+		f("pg_export_snapshot() text", answer(expr.Snapshots.ExportSnapshot)).volatile(),
 		f("minidb_last_commit_timestamp() int8", asking(lastCommitTimestamp)).stable(),
 		f("minidb_view_timestamp(regclass) int8", asking(viewTimestamp)).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
-		fixed("inet_server_port|inet_client_port() int4", types.Null),
-		fixed("inet_server_addr|inet_client_addr() text", types.Null),
 		fixed("pg_trigger_depth() int4", types.NewInt(0)),
-		fixed("pg_my_temp_schema() oid", types.NewInt(0)),
+		f("pg_my_temp_schema() oid", asking(myTempSchema)).stable(),
 		fixed("getdatabaseencoding|pg_client_encoding() name", types.NewString("UTF8")),
 		f("pg_encoding_to_char(int4) name", encodingName).stable(),
 		f("pg_char_to_encoding(name) int4", encodingNumber).stable(),
@@ -142,13 +141,36 @@ func serverFact(kind string) scalar {
 func currentSchemas(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var out []types.Datum
 	path := s.SearchPath()
-	if a[0].Bool() && !slices.Contains(path, "pg_catalog") {
-		out = append(out, types.NewString("pg_catalog"))
+	if a[0].Bool() {
+		_, temp, err := temporarySchema(s)
+		if err != nil {
+			return types.Null, err
+		}
+		if temp != "" && !slices.Contains(path, temp) {
+			out = append(out, types.NewString(temp))
+		}
+		if !slices.Contains(path, "pg_catalog") {
+			out = append(out, types.NewString("pg_catalog"))
+		}
 	}
 	for _, p := range path {
 		out = append(out, types.NewString(p))
 	}
 	return oneDimensional(out, 1), nil
+}
+
+// temporarySchema returns the OID and name of the session's temporary schema, zero while there is
+// none.
+func temporarySchema(s expr.Session) (types.OID, string, error) {
+	if t, ok := s.(expr.Temporaries); ok {
+		return t.TemporarySchema()
+	}
+	return 0, "", nil
+}
+
+func myTempSchema(s expr.Session, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+	oid, _, err := temporarySchema(s)
+	return types.NewInt(int64(oid)), err
 }
 
 func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -195,27 +217,8 @@ func sleep(rt *expr.Runtime, d time.Duration) error {
 
 func randomUUID(*expr.Runtime, []types.Datum) (types.Datum, error) {
 	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return types.Null, sqlerr.New(sqlerr.InternalError, "could not generate random values")
-	}
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return types.NewString(string(b[:])), nil
-}
-
-var encodingNames = map[int64]string{0: "SQL_ASCII", 6: "UTF8"}
-
-func encodingName(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return types.NewString(encodingNames[a[0].I]), nil
-}
-
-func encodingNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	for n, name := range encodingNames {
-		if strings.EqualFold(strings.ReplaceAll(a[0].S, "-", ""), name) {
-			return types.NewInt(n), nil
-		}
-	}
-	return types.NewInt(-1), nil
+	fillRandom(b[:])
+	return types.NewString(string(versioned(b[:], 4))), nil
 }
 
 func columnSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {

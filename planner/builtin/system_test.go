@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/are"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -260,7 +261,7 @@ func TestVariadicArraysAreSpread(t *testing.T) {
 
 func TestUnsupportedRegularExpressionsSaySo(t *testing.T) {
 	for _, p := range []string{`a(?=b)`, `(a)\1`} {
-		_, err := compileRegex(p, regexFlags{})
+		_, err := compileRegex(p, are.Flags{})
 		var e *sqlerr.Error
 		require.True(t, errors.As(err, &e), p)
 		require.Equal(t, sqlerr.FeatureNotSupported, e.Code)

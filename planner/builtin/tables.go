@@ -7,9 +7,15 @@ func functionTable() []def {
 	return slices.Concat(
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
-		systemFunctions(), sequenceFunctions(), advisoryFunctions(), observerFunctions(),
+		systemFunctions(), transactionFunctions(), sequenceFunctions(),
+		advisoryFunctions(), observerFunctions(),
 		deadLetterFunctions(), takeFunctions(), backendFunctions(), notifyFunctions(),
-		catalogFunctions, catalogSets,
+		bitFunctions, enumFunctions, catalogFunctions, catalogSets, informationFunctions,
+		inetFunctions, macFunctions, timeTZFunctions, moneyFunctions,
+		geometryFunctions, rangeFunctions(), connectionFunctions, jsonPathFunctions(),
+		largeObjectFunctions(), xmlFunctions, viewFunctions(), recoveryFunctions(),
+		storageFunctions(), unicodeFunctions, nullCounts,
+		withdrawnFunctions,
 	)
 }
 
@@ -18,12 +24,15 @@ func operatorTable() []def {
 	return slices.Concat(
 		intOperators(), floatOperators(), numericOperators(), datetimeOperators(),
 		comparisonOperators(), textOperators(), likeOperators, regexOperators, arrayOperators(),
-		jsonOperators(),
+		jsonOperators(), bitOperators, inetOperators, macOperators, patternOrder(),
+		geometryOperators(), timeTZOperators, moneyOperators, rangeOperators(), accessOperators,
+		jsonPathOperators, imageOperators(),
 	)
 }
 
 // aggregateTable lists the aggregates by topic.
 func aggregateTable() []aggDef {
 	return slices.Concat(basicAggregates(), collectAggregates, statisticAggregates(),
-		orderedSetAggregates, jsonAggregates)
+		bitAggregates, moneyAggregates, rangeAggregates, orderedSetAggregates, jsonAggregates,
+		xmlAggregates)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"hash"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,7 +87,7 @@ func byteLen(s string) int64 { return int64(len(s)) }
 func bitLen(s string) int64  { return 8 * byteLen(s) }
 
 var textFunctions = []def{
-	v("length(text) int4", characters, running1(countRunes)),
+	v("length|textlen(text) int4", characters, running1(countRunes)),
 	f("length(bpchar) int4", characters),
 	f("char_length|character_length(text|bpchar) int4", characters),
 	f("length(bytea) int4", sure1(byteLen)),
@@ -107,11 +108,11 @@ var textFunctions = []def{
 		return int64(r)
 	})),
 	f("chr(int4) text", chr),
-	f("md5(text|bytea) text", hashText(md5.New, hex.EncodeToString)),
-	f("sha224(bytea) bytea", hashText(sha256.New224, rawSum)),
-	f("sha256(bytea) bytea", hashText(sha256.New, rawSum)),
-	f("sha384(bytea) bytea", hashText(sha512.New384, rawSum)),
-	f("sha512(bytea) bytea", hashText(sha512.New, rawSum)),
+	f("md5(text|bytea) text", hashText(md5.New, hex.EncodeToString)).leakproof(),
+	f("sha224(bytea) bytea", hashText(sha256.New224, rawSum)).leakproof(),
+	f("sha256(bytea) bytea", hashText(sha256.New, rawSum)).leakproof(),
+	f("sha384(bytea) bytea", hashText(sha512.New384, rawSum)).leakproof(),
+	f("sha512(bytea) bytea", hashText(sha512.New, rawSum)).leakproof(),
 	f("to_hex(int4) text", sure1(func(n int64) string { return hexadecimal(uint64(uint32(n))) })),
 	f("to_hex(int8) text", sure1(func(n int64) string { return hexadecimal(uint64(n)) })),
 	f("repeat(text,int4) text", repeat),
@@ -122,7 +123,7 @@ var textFunctions = []def{
 		return replaceText(rt, a[0].S, a[1].S, a[2].S)
 	}),
 	f("translate(text,text,text) text", translate),
-	f("starts_with(text,text) bool", startsWith),
+	f("starts_with(text,text) bool", startsWith).leakproof(),
 	f("strpos|position(text,text) int4", position),
 	f("position(bytea,bytea) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		i, err := indexOf(rt, a[0].S, a[1].S)
@@ -159,7 +160,7 @@ func textOperators() []def {
 					return types.Null, err
 				}
 				return joined(rt, a[0].S, t.S)
-			}).stable(),
+			}).byText(),
 		f("||(anynonarray,text) text",
 			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 				t, err := types.Cast(a[0], rt.ArgTypes[0], types.TText, false, &rt.Format)
@@ -167,8 +168,8 @@ func textOperators() []def {
 					return types.Null, err
 				}
 				return joined(rt, t.S, a[1].S)
-			}).stable(),
-		f("^@(text,text) bool", startsWith),
+			}).byText(),
+		f("^@(text,text) bool", startsWith).leakproof(),
 	}
 }
 
@@ -358,6 +359,9 @@ func left(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 
 func right(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	n := -a[1].I // characters to omit, if positive
+	if n == -math.MinInt32 {
+		return a[0], nil // overflows in PostgreSQL, which omits none then
+	}
 	if n <= 0 {
 		n = max(0, n+int64(utf8.RuneCountInString(a[0].S)))
 	}
@@ -464,6 +468,9 @@ func overlay(bytes bool) scalar {
 		n = intAt(a, 3, n)
 		if from <= 0 {
 			return types.Null, errSubstring()
+		}
+		if end := from + n; end != int64(int32(end)) {
+			return types.Null, errIntRange(math.MaxInt32)
 		}
 		sub := substring(bytes)
 		before, err := sub(rt, []types.Datum{{S: s}, {I: 1}, {I: from - 1}})

@@ -26,15 +26,9 @@ var textFormatFunctions = []def{
 	n("quote_nullable(anyelement) text", quoteNullable).stable(),
 	f("encode(bytea,text) text", encode),
 	f("decode(text,text) bytea", decode),
-	f("convert_to(text,name) bytea", convert),
-	f("convert_from(bytea,name) text",
-		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			d, err := convert(rt, a)
-			if err == nil {
-				err = types.CheckUTF8([]byte(d.S))
-			}
-			return d, err
-		}),
+	f("convert(bytea,name,name) bytea", convert).stable(),
+	f("convert_to(text,name) bytea", convertTo).stable(),
+	f("convert_from(bytea,name) text", convertFrom).stable(),
 	f("get_byte(bytea,int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err := checkIndex(a[1].I, len(a[0].S)); err != nil {
 			return types.Null, err
@@ -329,15 +323,6 @@ func decodeBase64Error(text string) error {
 	}
 	return errInvalid("invalid base64 end sequence").
 		WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
-}
-
-// convert accepts the encodings whose bytes are those of UTF-8. Others would need tables.
-func convert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	switch strings.ToLower(strings.ReplaceAll(a[1].S, "-", "")) {
-	case "utf8", "unicode", "sql_ascii":
-		return a[0], nil
-	}
-	return types.Null, sqlerr.Unsupported(0, fmt.Sprintf("encoding \"%s\"", a[1].S))
 }
 
 // checkIndex checks the index of a byte or bit, of which there are n.

@@ -14,12 +14,12 @@ import (
 // statement runs: each different element of the array is looked up. It returns nil when the given
 // path is better, or no key begins with such a column.
 func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *subplan {
-	if best.ranges != nil || c.costs.NoIndexScan {
+	if best.ranges != nil || best.keys != nil || c.costs.NoIndexScan {
 		return nil
 	}
 	for i, cond := range conds {
 		q, ok := cond.(*expr.Quantified)
-		if !ok || q.All || q.Op.Name != "=" || !c.constantDuring(s, q.Array) {
+		if !ok || q.All || q.Op.Comparison() != "=" || !c.constantDuring(s, q.Array) {
 			continue
 		}
 		if q.Array.Type().Elem == nil {
@@ -40,12 +40,12 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	}
 	id := c.meta.Add(logical.Column{Name: "element", Type: q.Array.Type().Elem})
 	pair := equiPair{left: c.meta.Col(id), right: q.Left}
-	ix, used, unique := c.lookupIndex(s, []equiPair{pair})
+	ix, used, unique := c.lookupIndex(s, others, []equiPair{pair})
 	if len(used) == 0 {
 		return nil
 	}
-	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)},
-		Alias: "unnest"}
+	elements := &physical.FuncScan{Alias: "unnest", Funcs: []opt.TableFunc{
+		{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)}, Width: 1}}}
 	const count = estimate.ArrayElements
 	elements.Base = c.base([]logical.ColID{id}, count, count)
 	keys, id := c.elementKeys(elements, id, used[0].key)

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -26,8 +27,8 @@ type chooser struct {
 	aliases   map[logical.ColID]string
 	interrupt *logical.Interrupt
 	err       error
-	// references is set when a written table has foreign keys, of its own or to it.
-	references bool
+	// checksLater is set when a written table has checks that run later (table.Desc.ChecksLater).
+	checksLater bool
 }
 
 // variable is a column of an outer query, held in a slot.
@@ -66,7 +67,8 @@ func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator,
 	c := &chooser{costs: costs, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
 	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params,
-		Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
+		Tables: r.Meta.Tables, Needs: r.Meta.Needs, NoCache: r.NoCache, Lasting: r.Meta.Lasting,
+		RowSecurity: r.Meta.RowSecurity, Positions: r.Meta.Positions}
 	for _, cte := range r.Meta.CTEs {
 		if cte.Refs == 0 && !cte.Modifies {
 			continue
@@ -77,7 +79,7 @@ func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator,
 	if c.err != nil {
 		return nil, c.err
 	}
-	plan.Root, plan.Slots, plan.References = root, c.slots, c.references
+	plan.Root, plan.Slots, plan.ChecksLater = root, c.slots, c.checksLater
 	return plan, nil
 }
 
@@ -254,7 +256,11 @@ func (c *chooser) expr(e expr.Expr, cols []logical.ColID) expr.Expr {
 		return e
 	case *expr.Col:
 		if at := slices.Index(cols, e.Index); at >= 0 {
-			return c.ordinal(e.Index, at)
+			col := c.ordinal(e.Index, at)
+			if e.T.OID != col.T.OID { // a column of a domain, as one of what the domain is over
+				col.T = e.T
+			}
+			return col
 		}
 		if v := c.variable(e.Index); v != nil {
 			return v
@@ -278,7 +284,8 @@ func (c *chooser) exprs(es []expr.Expr, cols []logical.ColID) []expr.Expr {
 	return out
 }
 
-// conj returns the conjunction of conditions, nil for none.
+// conj returns the conjunction of conditions, nil for none. Cheaper ones come first, as in
+// PostgreSQL, and otherwise the first that is written. A subquery is dear.
 func (c *chooser) conj(conds []expr.Expr, cols []logical.ColID) expr.Expr {
 	switch len(conds) {
 	case 0:
@@ -286,7 +293,20 @@ func (c *chooser) conj(conds []expr.Expr, cols []logical.ColID) expr.Expr {
 	case 1:
 		return c.expr(conds[0], cols)
 	}
-	return &expr.And{Args: c.exprs(conds, cols)}
+	type priced struct {
+		cond  expr.Expr
+		calls float64
+	}
+	list := make([]priced, len(conds)) // there may be many: each is priced once
+	for i, cond := range conds {
+		list[i] = priced{cond, expr.Calls(cond)}
+	}
+	slices.SortStableFunc(list, func(a, b priced) int { return cmp.Compare(a.calls, b.calls) })
+	args := make([]expr.Expr, len(list))
+	for i := range list {
+		args[i] = c.expr(list[i].cond, cols)
+	}
+	return &expr.And{Args: args}
 }
 
 // subquery plans the subquery of an expression.

@@ -36,11 +36,16 @@ func (c *chooser) indexJoin(n *logical.Join, left subplan, pairs []equiPair) (*s
 	default:
 		return nil, 0
 	}
-	s, conds := scanOf(n.Right)
+	s, conds, barrier := lookedUp(n.Right)
+	if barrier {
+		// The look-up sees the rows that the barrier hides. What is left of ON does not: the
+		// look-up tests the barrier's conditions.
+		pairs = leakproofPairs(n, pairs)
+	}
 	if s == nil || !s.Desc.HasRows() || len(pairs) == 0 {
 		return nil, 0
 	}
-	ix, used, unique := c.lookupIndex(s, pairs)
+	ix, used, unique := c.lookupIndex(s, conds, pairs)
 	if len(used) == 0 {
 		return nil, 0
 	}
@@ -80,10 +85,31 @@ func scanOf(n logical.Node) (*logical.Scan, []expr.Expr) {
 	return s, conds
 }
 
+// lookedUp is scanOf for the side of a join whose rows are looked up; barrier reports that it is
+// below a security barrier.
+func lookedUp(n logical.Node) (s *logical.Scan, conds []expr.Expr, barrier bool) {
+	b, barrier := n.(*logical.Barrier)
+	if barrier {
+		n = b.Child
+	}
+	s, conds = scanOf(n)
+	return s, conds, barrier
+}
+
+// leakproofPairs returns the pairs whose conditions are leakproof.
+func leakproofPairs(n *logical.Join, pairs []equiPair) (out []equiPair) {
+	for _, p := range pairs {
+		if logical.Leakproof(n.On[p.cond]) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // indexJoinRows returns the estimated rows of an index join. left is the number of left rows, each
 // of which finds matches rows before any conditions but pairs.
 func (c *chooser) indexJoinRows(n *logical.Join, left, matches float64, pairs []equiPair) float64 {
-	s, conds := scanOf(n.Right)
+	s, conds, _ := lookedUp(n.Right)
 	residual := uncovered(n, pairs)
 	if c.est.Known() {
 		return c.est.Join(n.Kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds),
@@ -179,8 +205,8 @@ type lookupKey struct {
 
 // lookupIndex returns the index with the longest prefix of key columns that pairs equate with left
 // expressions, preferring a whole unique key. A nil index with keys in use means the row key.
-func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index,
-	used []lookupKey, unique bool) {
+func (c *chooser) lookupIndex(s *logical.Scan, conds []expr.Expr,
+	pairs []equiPair) (best *table.Index, used []lookupKey, unique bool) {
 	consider := func(ix *table.Index, key []table.IndexColumn, isUnique bool) {
 		var found []lookupKey
 		for _, kc := range key {
@@ -198,8 +224,8 @@ func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.In
 	consider(nil, s.Desc.RowKey, true)
 	for i := range s.Desc.Indexes {
 		ix := &s.Desc.Indexes[i]
-		if ix.ID != table.RowIndexID && ix.WhereText == "" {
-			consider(ix, ix.Columns, ix.Unique || ix.Primary)
+		if ix.ID != table.RowIndexID && !ix.GIN() && usable(s, ix, conds) {
+			consider(ix, ix.Columns, ix.Immediate())
 		}
 	}
 	return best, used, unique
@@ -214,13 +240,13 @@ func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equ
 	for _, p := range pairs {
 		left := p.left
 		if cast, isCast := left.(*expr.Cast); isCast &&
-			cast.Arg.Type().OID == s.Column(id).Type.OID && keepsApart(cast) {
+			cast.Arg.Type().OID == s.PartType(id).OID && keepsApart(cast) {
 			left = cast.Arg // both sides were cast to compare them
 		}
-		if col, ok := keyColumn(s, p.right, p.left.Type()); !ok || col != id {
+		if col, ok := keyColumn(s, s.ByIndex(p.right), p.left.Type()); !ok || col != id {
 			continue
 		}
-		if value, ok := keyEqual(s.Column(id).Type, left); ok {
+		if value, ok := keyEqual(s.PartType(id), left); ok {
 			return lookupKey{key: value, pair: p}, true
 		}
 	}

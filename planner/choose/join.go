@@ -105,7 +105,7 @@ func (c *chooser) equiPairs(n *logical.Join) []equiPair {
 	var pairs []equiPair
 	for i, on := range n.On {
 		call, ok := on.(*expr.Call)
-		if !ok || call.Func.Name != "=" || len(call.Args) != 2 || !logical.Movable(on) {
+		if !ok || call.Func.Comparison() != "=" || len(call.Args) != 2 || !logical.Movable(on) {
 			continue
 		}
 		a, b := logical.ColsOf(call.Args[0]), logical.ColsOf(call.Args[1])

@@ -16,7 +16,7 @@ func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool
 		return scanColumn(s, e)
 	}
 	col, ok := scanColumn(s, cast.Arg)
-	if !ok || !widens(s.Column(col).Type, cast.T) {
+	if !ok || !widens(s.PartType(col), cast.T) {
 		return 0, false
 	}
 	// An operator on two types compares numbers and texts by value. It compares dates and
@@ -30,6 +30,9 @@ func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool
 func widens(from, to *types.Type) bool {
 	if to.Mod != types.NoMod {
 		return false
+	}
+	if from.IsComposite() {
+		return to.OID == types.OIDRecord
 	}
 	switch from.OID {
 	case types.OIDVarchar, types.OIDName, types.OIDBPChar:
@@ -91,11 +94,15 @@ func section(op string, bound expr.Expr, inclusive bool) interval {
 	return interval{low: bound, lowIncl: inclusive}
 }
 
-// asKey returns a value as one of the column's type: a value that has that type, or a constant that
-// equals exactly one key. ok is false for any other.
+// asKey returns a value as one of the column's type: a value that has that type or had it before a
+// cast to record, or a constant that equals exactly one key. ok is false for any other.
 func asKey(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	if value.Type().OID == col.OID {
 		return value, true
+	}
+	if cast, ok := value.(*expr.Cast); ok && value.Type().OID == types.OIDRecord &&
+		cast.Arg.Type().OID == col.OID {
+		return cast.Arg, true // the operators of composite types are those of records
 	}
 	k, ok := value.(*expr.Const)
 	if !ok {

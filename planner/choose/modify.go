@@ -16,6 +16,8 @@ func (c *chooser) modify(n logical.Node) subplan {
 		return c.update(n)
 	case *logical.Delete:
 		return c.delete(n)
+	case *logical.Merge:
+		return c.merge(n)
 	case *logical.LockRows:
 		return c.lockRows(n)
 	}
@@ -46,7 +48,7 @@ func (c *chooser) returning(items []logical.Item, has bool, cols []logical.ColID
 func (c *chooser) checks(in []opt.Check, cols []logical.ColID) []opt.Check {
 	var out []opt.Check
 	for _, ch := range in {
-		out = append(out, opt.Check{Name: ch.Name, Cond: c.expr(ch.Cond, cols)})
+		out = append(out, opt.Check{Kind: ch.Kind, Name: ch.Name, Cond: c.expr(ch.Cond, cols)})
 	}
 	return out
 }
@@ -66,8 +68,9 @@ func (c *chooser) insert(n *logical.Insert) subplan {
 	}
 	sub = c.projectExactly(sub, n.ChildCols)
 	row := rowIDs(n.Desc, n.Row)
-	c.references = c.references || n.Desc.References()
-	out := &physical.Insert{Table: n.Desc, Child: sub.node, Checks: c.checks(n.Checks, row)}
+	c.checksLater = c.checksLater || n.Desc.ChecksLater()
+	out := &physical.Insert{Table: n.Desc, Alias: n.Alias, Child: sub.node,
+		Checks: c.checks(n.Checks, row), ViewChecks: c.checks(n.ViewChecks, row)}
 	if oc := n.OnConflict; oc != nil {
 		out.OnConflict = &physical.OnConflict{Arbiters: oc.Arbiters, Update: oc.Update}
 		if oc.Update {
@@ -76,6 +79,10 @@ func (c *chooser) insert(n *logical.Insert) subplan {
 			if oc.Where != nil {
 				out.OnConflict.Where = c.expr(oc.Where, both)
 			}
+			out.OnConflict.Targets = c.checks(oc.Targets, rowIDs(n.Desc, oc.Existing))
+			written := rowIDs(n.Desc, oc.Row)
+			out.OnConflict.Generated = c.assigns(oc.Generated, written)
+			out.OnConflict.Checks = c.checks(oc.Checks, written)
 		}
 	}
 	out.Returning = c.returning(n.Returning, n.HasRows, row)
@@ -107,9 +114,10 @@ func (c *chooser) update(n *logical.Update) subplan {
 		return sub
 	}
 	row := rowIDs(n.Desc, n.Row)
-	c.references = c.references || n.Desc.References()
-	out := &physical.Update{Table: n.Desc, Child: sub.node, Set: c.assigns(n.Set, sub.cols),
-		Checks: c.checks(n.Checks, row)}
+	c.checksLater = c.checksLater || n.Desc.ChecksLater()
+	out := &physical.Update{Table: n.Desc, Alias: n.Alias, Child: sub.node,
+		Set: c.assigns(n.Set, sub.cols), Generated: c.assigns(n.Generated, row),
+		Checks: c.checks(n.Checks, row), ViewChecks: c.checks(n.ViewChecks, row)}
 	seen := append(append([]logical.ColID(nil), row...), sub.cols[len(row):]...)
 	out.Returning = c.returning(n.Returning, n.HasRows, seen)
 	cols := n.Columns()
@@ -123,11 +131,34 @@ func (c *chooser) delete(n *logical.Delete) subplan {
 	if c.err != nil {
 		return sub
 	}
-	c.references = c.references || n.Desc.References()
-	out := &physical.Delete{Table: n.Desc, Child: sub.node}
+	c.checksLater = c.checksLater || n.Desc.ChecksLater()
+	out := &physical.Delete{Table: n.Desc, Alias: n.Alias, Child: sub.node}
 	out.Returning = c.returning(n.Returning, n.HasRows, sub.cols)
 	cols := n.Columns()
 	est := sub.node.Est()
 	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
 	return subplan{node: out, cols: cols}
+}
+
+func (c *chooser) merge(n *logical.Merge) subplan {
+	sub := c.changedRows(n.Child, n.Desc, n.Old)
+	if c.err != nil {
+		return sub
+	}
+	row := rowIDs(n.Desc, n.Row)
+	c.checksLater = c.checksLater || n.Desc.ChecksLater()
+	out := &physical.Merge{Table: n.Desc, Alias: n.Alias, Child: sub.node,
+		Checks: c.checks(n.Checks, row)}
+	for _, a := range n.Actions {
+		act := opt.MergeAction{Matched: a.Matched, Do: a.Do, Set: c.assigns(a.Set, sub.cols),
+			Generated: c.assigns(a.Generated, row), Targets: c.checks(a.Targets, sub.cols),
+			Checks: c.checks(a.Checks, row)}
+		if a.Cond != nil {
+			act.Cond = c.expr(a.Cond, sub.cols)
+		}
+		out.Actions = append(out.Actions, act)
+	}
+	est := sub.node.Est()
+	out.Base = c.base(nil, est.Rows, opt.EachRow(est))
+	return subplan{node: out}
 }

@@ -25,7 +25,7 @@ func (c *chooser) keyDirection(s *logical.Scan, key []table.IndexColumn, p *path
 	order []orderCol) (direction int, ok bool) {
 	k := 0
 	for _, o := range order {
-		if !s.OwnsColumn(o.id) {
+		if !s.OwnsPart(o.id) {
 			return 0, false
 		}
 		if c.fixedColumn(s, key, p, o.id) {
@@ -40,7 +40,7 @@ func (c *chooser) keyDirection(s *logical.Scan, key []table.IndexColumn, p *path
 		if c.keyID(s, key[k]) != o.id {
 			return 0, false
 		}
-		d := readDirection(&key[k], o, s.Column(o.id).NotNull)
+		d := readDirection(&key[k], o, s.NeverNull(o.id))
 		if d == 0 || direction != 0 && d != direction {
 			return 0, false
 		}
@@ -67,10 +67,7 @@ func readDirection(key *table.IndexColumn, o orderCol, notNull bool) int {
 }
 
 func (c *chooser) keyID(s *logical.Scan, kc table.IndexColumn) logical.ColID {
-	if kc.ColumnID == 0 {
-		return 0
-	}
-	return s.First + s.Desc.ColumnByID(kc.ColumnID)
+	return s.KeyID(kc.ColumnID)
 }
 
 // uniqueKey reports whether the path's key is unique and never NULL, so that the order of rows with
@@ -79,11 +76,11 @@ func (p *path) uniqueKey(s *logical.Scan, key []table.IndexColumn) bool {
 	if p.index == nil {
 		return true
 	}
-	if !p.index.Unique && !p.index.Primary {
+	if !p.index.Immediate() {
 		return false
 	}
 	for _, kc := range key {
-		if i := s.Desc.ColumnByID(kc.ColumnID); kc.ColumnID == 0 || !s.Desc.Columns[i].NotNull {
+		if i := s.Desc.ColumnByID(kc.ColumnID); i < 0 || !s.Desc.Columns[i].NotNull {
 			return false
 		}
 	}

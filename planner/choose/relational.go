@@ -26,6 +26,8 @@ func (c *chooser) build(n logical.Node, req required) subplan {
 		return c.scan(n, nil, req)
 	case *logical.Filter:
 		return c.filter(n, req)
+	case *logical.Barrier:
+		return c.build(n.Child, req)
 	case *logical.Project:
 		return c.project(n, req)
 	case *logical.Join:
@@ -42,6 +44,8 @@ func (c *chooser) build(n logical.Node, req required) subplan {
 		return c.values(n)
 	case *logical.FuncScan:
 		return c.funcScan(n)
+	case *logical.Recursion:
+		return c.recursion(n)
 	case *logical.CTERef:
 		return c.cteRef(n)
 	case *logical.ProjectSet:
@@ -94,17 +98,24 @@ func (c *chooser) project(n *logical.Project, req required) subplan {
 	return subplan{node: p, cols: cols, ordered: sub.ordered && len(req.order) > 0}
 }
 
-// inputOrder expresses a required order in the columns of a projection's input. It returns nil if
-// one of the columns is computed.
+// inputOrder expresses a required order in the columns of a projection's input, or in expressions
+// of an index of the table that it reads. It returns nil if another column is computed.
 func inputOrder(n *logical.Project, order []orderCol) []orderCol {
 	var out []orderCol
 	for _, o := range order {
 		found := false
 		for _, it := range n.Items {
-			if col, ok := it.Expr.(*expr.Col); ok && it.ID == o.id {
-				o.id, found = col.Index, true
-				break
+			if it.ID != o.id {
+				continue
 			}
+			e := it.Expr
+			if s := orderingScan(n.Child); s != nil {
+				e = s.ByIndex(e)
+			}
+			if col, ok := e.(*expr.Col); ok {
+				o.id, found = col.Index, true
+			}
+			break
 		}
 		if !found {
 			return nil
@@ -112,6 +123,24 @@ func inputOrder(n *logical.Project, order []orderCol) []orderCol {
 		out = append(out, o)
 	}
 	return out
+}
+
+// orderingScan returns the scan whose order the rows of a tree may have.
+func orderingScan(n logical.Node) *logical.Scan {
+	for {
+		switch at := n.(type) {
+		case *logical.Scan:
+			return at
+		case *logical.Filter:
+			n = at.Child
+		case *logical.Barrier:
+			n = at.Child
+		case *logical.Join:
+			n = at.Left
+		default:
+			return nil
+		}
+	}
 }
 
 func (c *chooser) values(n *logical.Values) subplan {
@@ -135,13 +164,13 @@ func (c *chooser) constantRow(row []expr.Expr) []expr.Expr {
 }
 
 func (c *chooser) funcScan(n *logical.FuncScan) subplan {
-	f := &physical.FuncScan{Func: n.Func, Args: c.exprs(n.Args, nil), Ordinality: n.Ordinality,
-		Alias: n.Alias}
+	f := &physical.FuncScan{Ordinality: n.Ordinality, Alias: n.Alias,
+		Funcs: opt.MapTableFuncs(n.Funcs, func(e expr.Expr) expr.Expr { return c.expr(e, nil) })}
 	rows := 1.0
-	if n.Scalar != nil {
-		f.Scalar = c.expr(n.Scalar, nil)
-	} else {
-		rows = estimate.SetRows
+	for i := range f.Funcs {
+		if f.Funcs[i].Func != nil {
+			rows = estimate.SetRows
+		}
 	}
 	c.noteAlias(n.Cols, n.Alias)
 	f.Base = c.base(n.Cols, rows, rows)
@@ -149,10 +178,22 @@ func (c *chooser) funcScan(n *logical.FuncScan) subplan {
 }
 
 func (c *chooser) cteRef(n *logical.CTERef) subplan {
-	s := &physical.CTEScan{ID: n.CTE.ID, Name: n.CTE.Name, WorkTable: n.WorkTable}
+	s := &physical.CTEScan{ID: n.CTE.ID, Name: n.CTE.Name, Alias: n.Alias,
+		WorkTable: n.WorkTable}
 	c.noteAlias(n.Cols, n.Alias)
 	s.Base = c.base(n.Cols, estimate.SetRows, estimate.SetRows)
 	return subplan{node: s, cols: n.Cols}
+}
+
+func (c *chooser) recursion(n *logical.Recursion) subplan {
+	r := &physical.Recursion{CTE: c.cte(n.CTE)}
+	if c.err != nil {
+		return subplan{}
+	}
+	c.noteAlias(n.Cols, n.Alias)
+	cost := r.CTE.Plan.Est().Cost + r.CTE.Recursive.Est().Cost + estimate.SetRows
+	r.Base = c.base(n.Cols, estimate.SetRows, cost)
+	return subplan{node: r, cols: n.Cols}
 }
 
 func (c *chooser) projectSet(n *logical.ProjectSet) subplan {
@@ -167,7 +208,7 @@ func (c *chooser) projectSet(n *logical.ProjectSet) subplan {
 	cols := append([]logical.ColID(nil), sub.cols...)
 	for _, it := range n.Items {
 		p.Items = append(p.Items,
-			physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, sub.cols), Column: it.Column})
+			physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, sub.cols), Row: it.Row})
 		cols = append(cols, it.ID)
 	}
 	est := sub.node.Est()
@@ -175,12 +216,35 @@ func (c *chooser) projectSet(n *logical.ProjectSet) subplan {
 	return subplan{node: p, cols: cols}
 }
 
+// grouped plans the input of a node that groups equal values of expressions over it. Where hashing
+// is not wanted the input is sorted, so that the groups come in order.
+func (c *chooser) grouped(child logical.Node, by []expr.Expr) (sub subplan, sorted bool) {
+	if !c.costs.NoHashAgg || len(by) == 0 {
+		return c.build(child, required{}), false
+	}
+	keys := make([]opt.SortKey, len(by))
+	for i, e := range by {
+		keys[i].Expr = e
+	}
+	sub = c.build(child, required{order: orderOf(keys)})
+	if c.err == nil && !sub.ordered {
+		sub = c.addSort(sub, keys, nil)
+	}
+	return sub, true
+}
+
 func (c *chooser) aggregate(n *logical.Aggregate) subplan {
-	sub := c.build(n.Child, required{})
+	var by []expr.Expr
+	if n.Sets == nil {
+		for _, k := range n.Keys {
+			by = append(by, k.Expr)
+		}
+	}
+	sub, sorted := c.grouped(n.Child, by)
 	if c.err != nil {
 		return sub
 	}
-	a := &physical.Aggregate{Child: sub.node, Sets: n.Sets}
+	a := &physical.Aggregate{Child: sub.node, Sets: n.Sets, Sorted: sorted}
 	for _, k := range n.Keys {
 		a.GroupBy = append(a.GroupBy, c.expr(k.Expr, sub.cols))
 	}
@@ -265,8 +329,8 @@ func (c *chooser) limit(n *logical.Limit, req required) subplan {
 	} else if n.Count != nil {
 		inner.limit = estimate.LimitRows
 	}
-	if n.Count == nil {
-		inner.limit = 0
+	if n.Count == nil || n.Ties != nil {
+		known, inner.limit = false, 0
 	}
 	var sub subplan
 	if s, ok := n.Child.(*logical.Sort); ok {
@@ -288,6 +352,9 @@ func (c *chooser) limit(n *logical.Limit, req required) subplan {
 	if n.Offset != nil {
 		l.Offset = c.expr(n.Offset, nil)
 	}
+	for _, k := range n.Ties {
+		l.Ties = append(l.Ties, c.expr(k.Expr, sub.cols))
+	}
 	est := sub.node.Est()
 	rows, cost := est.Rows, est.Cost
 	if known && count < rows {
@@ -304,7 +371,7 @@ func (c *chooser) limit(n *logical.Limit, req required) subplan {
 // topRows returns the number of rows that a Limit reads of its input, for a Sort below it; nil when
 // it is unknown.
 func (c *chooser) topRows(n *logical.Limit) expr.Expr {
-	if n.Count == nil {
+	if n.Count == nil || n.Ties != nil {
 		return nil
 	}
 	count := c.expr(n.Count, nil)
@@ -339,12 +406,17 @@ func rowCount(count, offset expr.Expr) (float64, bool) {
 }
 
 func (c *chooser) distinct(n *logical.Distinct, req required) subplan {
-	sub := c.build(n.Child, required{order: req.order})
+	sub, sorted := subplan{}, false
+	if n.On == nil && c.costs.NoHashAgg {
+		sub, sorted = c.grouped(n.Child, c.columns(n.Child.Columns()))
+	} else {
+		sub = c.build(n.Child, required{order: req.order})
+	}
 	if c.err != nil {
 		return sub
 	}
 	est := sub.node.Est()
-	d := &physical.Distinct{Child: sub.node, On: c.exprs(n.On, sub.cols)}
+	d := &physical.Distinct{Child: sub.node, Sorted: sorted, On: c.exprs(n.On, sub.cols)}
 	keys := n.On
 	if keys == nil {
 		keys = c.columns(sub.cols)
@@ -371,13 +443,13 @@ func (c *chooser) append(n *logical.Append) subplan {
 }
 
 func (c *chooser) setOp(n *logical.SetOp) subplan {
-	l := c.build(n.Left, required{})
+	l, sorted := c.grouped(n.Left, c.columns(n.LeftCols))
 	r := c.build(n.Right, required{})
 	if c.err != nil {
 		return l
 	}
 	l, r = c.projectExactly(l, n.LeftCols), c.projectExactly(r, n.RightCols)
-	s := &physical.SetOp{Except: n.Except, All: n.All, Left: l.node, Right: r.node}
+	s := &physical.SetOp{Except: n.Except, All: n.All, Sorted: sorted, Left: l.node, Right: r.node}
 	s.Base = c.base(n.Cols, l.node.Est().Rows, opt.EachRow(l.node.Est(), r.node.Est()))
 	return subplan{node: s, cols: n.Cols}
 }

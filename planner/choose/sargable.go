@@ -34,7 +34,7 @@ const maxIntervals = 10000
 func (c *chooser) restrictions(s *logical.Scan, conds []expr.Expr) []restriction {
 	var rs []restriction
 	for i, cond := range conds {
-		if r, ok := c.restrict(s, cond); ok {
+		if r, ok := c.restrict(s, s.ByIndex(cond)); ok {
 			r.cond = i
 			rs = append(rs, r)
 		}
@@ -117,7 +117,7 @@ func intersect(a, b *restriction) bool {
 
 func scanColumn(s *logical.Scan, e expr.Expr) (logical.ColID, bool) {
 	col, ok := e.(*expr.Col)
-	if !ok || !s.OwnsColumn(col.Index) {
+	if !ok || !s.OwnsPart(col.Index) {
 		return 0, false
 	}
 	return col.Index, true
@@ -125,7 +125,7 @@ func scanColumn(s *logical.Scan, e expr.Expr) (logical.ColID, bool) {
 
 func restrictBool(s *logical.Scan, e expr.Expr, want bool) (restriction, bool) {
 	col, ok := scanColumn(s, e)
-	if !ok || s.Column(col).Type.OID != types.OIDBool {
+	if !ok || s.PartType(col).OID != types.OIDBool {
 		return restriction{}, false
 	}
 	v := &expr.Const{T: types.TBool, Value: types.NewBool(want)}
@@ -140,7 +140,7 @@ func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool
 	if len(e.Args) != 2 {
 		return restriction{}, false
 	}
-	op := e.Func.Name
+	op := e.Func.Comparison()
 	if op == "~~" {
 		return restrictLike(s, e)
 	}
@@ -155,7 +155,7 @@ func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool
 	if !ok || !c.constantDuring(s, right) {
 		return restriction{}, false
 	}
-	iv, exact, ok := keyInterval(s.Column(col).Type, op, right)
+	iv, exact, ok := keyInterval(s.PartType(col), op, right)
 	return restriction{col: col, intervals: []interval{iv}, exact: exact}, ok
 }
 
@@ -200,7 +200,7 @@ func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool
 		if k, isConst := v.(*expr.Const); isConst && k.Value.Null {
 			continue // never true
 		}
-		iv, exact, ok := keyInterval(s.Column(col).Type, "=", v)
+		iv, exact, ok := keyInterval(s.PartType(col), "=", v)
 		if !ok {
 			return restriction{}, false
 		}
@@ -211,7 +211,7 @@ func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool
 
 // restrictAny recognises `column = ANY (constant array)`.
 func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction, bool) {
-	if e.All || e.Op.Name != "=" {
+	if e.All || e.Op.Comparison() != "=" {
 		return restriction{}, false
 	}
 	list := &expr.InList{Arg: e.Left}
@@ -290,7 +290,7 @@ func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 	if !ok {
 		return restriction{}, false
 	}
-	t := s.Column(col).Type
+	t := s.PartType(col)
 	k, ok := e.Args[1].(*expr.Const)
 	if !ok || k.Value.Null || t.OID != types.OIDText && t.OID != types.OIDVarchar {
 		return restriction{}, false

@@ -2,6 +2,7 @@ package choose
 
 import (
 	"math"
+	"slices"
 
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
@@ -13,7 +14,8 @@ import (
 
 // path is a way to read a table: all of it, or ranges of an index.
 type path struct {
-	index    *table.Index // nil: the rows by their key
+	index    *table.Index      // nil: the rows by their key
+	keys     *physical.KeyCond // of GIN indexes, which may not be index alone; nil for none
 	ranges   []physical.Range
 	covered  []bool // by condition: the ranges express it entirely
 	point    bool
@@ -53,13 +55,23 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, req required) subplan
 	out := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: best.index,
 		Covering: best.index == nil || best.covering,
 		Out:      c.ordinals(s), Ranges: best.ranges, Reverse: best.reverse,
+		Keys: best.keys,
 		Ordered: best.ordered &&
 			len(req.order) > 0,
 		Point: best.point, Filter: c.conj(rest, s.Out), Before: s.Before}
+	if best.keys == nil && best.index != nil &&
+		(best.index.WhereText != "" || s.Desc.HasExpr(best.index)) &&
+		!slices.ContainsFunc(conds, expr.HasSubquery) {
+		out.Recheck = c.conj(conds, s.Out)
+	}
 	if req.limit > 0 && rest == nil && (len(req.order) == 0 || best.ordered) {
 		out.Limit = int64(req.limit)
 	}
+	out.RowOrder = !out.Covering && !out.Ordered && out.Limit == 0 && !c.costs.NoBitmapScan
 	rows := best.rows * c.est.Conds(rest)
+	if best.keys != nil { // rest has the conditions by which the rows were found
+		rows = min(best.rows, c.est.TableRows(s.Desc)*c.est.Conds(rest))
+	}
 	out.Base = c.base(s.Out, rows, best.cost)
 	return subplan{node: out, cols: s.Out, ordered: best.ordered && len(req.order) > 0}
 }
@@ -101,13 +113,16 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, req required) *pa
 	}
 	for i := range s.Desc.Indexes {
 		ix := &s.Desc.Indexes[i]
-		if ix.ID == table.RowIndexID {
+		if ix.ID == table.RowIndexID || ix.GIN() {
 			continue
 		}
 		p := c.indexPath(s, ix, conds, rs, req)
 		if p != nil && (p.cost < best.cost || p.cost == best.cost && p.ordered && !best.ordered) {
 			best = p
 		}
+	}
+	if p := c.keysPath(s, conds, req); p != nil && p.cost < best.cost {
+		best = p
 	}
 	return best
 }
@@ -135,18 +150,13 @@ func (c *chooser) wholePath(s *logical.Scan, conds []expr.Expr, req required) *p
 // query.
 func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, rs []restriction,
 	req required) *path {
-	var implied []int
-	if ix.WhereText != "" {
-		var ok bool
-		if implied, ok = impliesIndex(s, ix, conds); !ok {
-			return nil
-		}
+	if !usable(s, ix, conds) {
+		return nil
 	}
-	p := c.keyPath(s, ix.Columns, ix.Unique || ix.Primary, conds, rs)
+	p := c.keyPath(s, ix.Columns, ix.Immediate(), conds, rs)
 	p.index = ix
-	for _, i := range implied {
-		p.covered[i] = true
-		p.rows = math.Max(1, p.rows*c.est.Cond(conds[i]))
+	if ix.WhereText != "" {
+		c.partialPath(s, ix, conds, p)
 	}
 	c.orderPath(s, ix.Columns, p, req)
 	p.covering = table.Covering(s.Desc, ix, c.ordinals(s))
@@ -157,27 +167,40 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	return p
 }
 
-// impliesIndex reports whether the conditions imply the predicate of a partial index: each of its
-// conditions equals one of conds. implied are the indexes of these, which every entry of the index
-// satisfies.
-func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
-	pred, ok := s.Partial[ix.ID]
-	if !ok {
-		return nil, false
-	}
-	for _, p := range pred {
-		found := false
-		for i, cond := range conds {
-			if logical.Equal(p, cond) {
-				found = true
-				implied = append(implied, i)
-			}
-		}
-		if !found {
-			return nil, false
+// partialPath counts only the rows that satisfy the predicate of a path's index, and marks the
+// conditions that all of them satisfy as covered.
+func (c *chooser) partialPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, p *path) {
+	var tested []expr.Expr // by the ranges
+	for i, cond := range conds {
+		if p.covered[i] {
+			tested = append(tested, cond)
 		}
 	}
-	return implied, true
+	pred := s.Partial[ix.ID]
+	for _, clause := range pred {
+		if !logical.Implies(tested, clause) {
+			p.rows = math.Max(1, p.rows*c.est.Cond(clause))
+		}
+	}
+	for i, cond := range conds {
+		if !p.covered[i] && logical.Implies(pred, cond) && !logical.IsVolatile(cond) {
+			p.covered[i] = true
+		}
+	}
+}
+
+// usable reports whether an index has an entry for every row that satisfies the conditions: it has
+// all rows, or the conditions imply its predicate.
+func usable(s *logical.Scan, ix *table.Index, conds []expr.Expr) bool {
+	switch {
+	case ix.Exclusion():
+		return false // its key has another order than its columns
+	case ix.WhereText == "":
+		return true
+	}
+	pred, bound := s.Partial[ix.ID]
+	return bound && !slices.ContainsFunc(pred,
+		func(p expr.Expr) bool { return !logical.Implies(conds, p) })
 }
 
 // keyPath turns restrictions into ranges of a key: single values for its first columns, then a
@@ -188,10 +211,10 @@ func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool,
 	prefixes := []physical.Range{{}}
 	used := 0
 	for _, kc := range key {
-		if kc.ColumnID == 0 {
+		id := s.KeyID(kc.ColumnID)
+		if id == 0 {
 			break
 		}
-		id := s.First + s.Desc.ColumnByID(kc.ColumnID)
 		r := valuesFor(rs, id)
 		if r == nil || len(prefixes)*len(r.intervals) > maxIntervals {
 			if narrowed := c.narrow(s, p, prefixes, rs, id); narrowed != nil {
@@ -356,5 +379,6 @@ func (c *chooser) pathPenalty(s *logical.Scan, p *path) float64 {
 	if p.index != nil {
 		return c.costs.ScanPenalty(true, p.covering)
 	}
-	return c.costs.ScanPenalty(s.Desc.PrimaryKey() != nil && (p.ranges != nil || p.ordered), false)
+	byKey := p.ranges != nil || p.ordered
+	return c.costs.ScanPenalty(s.Desc.RowPrimaryKey() != nil && byKey, false)
 }

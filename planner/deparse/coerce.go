@@ -16,8 +16,10 @@ func (r *resolver) coerce(n node, to *types.Type, implicit bool) node {
 	case to == nil || from.OID == to.OID || to.OID == types.OIDUnknown || to.OID == types.OIDRecord:
 		return n
 	case from.OID == types.OIDUnknown:
-		if c, ok := n.(*constant); ok {
+		if c, ok := n.(*constant); ok && !to.IsDomain() {
 			return r.literal(c, to, implicit)
+		} else if ok {
+			n = r.literal(c, to.Base(), implicit)
 		}
 	}
 	if arr, ok := n.(*arrayExpr); ok && len(arr.elems) == 0 {
@@ -52,7 +54,7 @@ func (r *resolver) coerceTo(n node, to *types.Type, implicit bool) node {
 func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	base := to
 	if to.Family != types.Interval {
-		base = to.WithMod(types.NoMod)
+		base = to.Apply(types.NoMod)
 	}
 	out := &constant{t: base, null: c.null}
 	if implicit {
@@ -63,18 +65,25 @@ func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	}
 	value, err := r.value(c.text, base)
 	switch {
-	case err != nil && isReg(base):
+	case err != nil && base.IsReg():
 		out.text = c.text // a name that no longer exists stays as written
 		return out
 	case err != nil:
 		r.fail(err)
-	case isReg(base):
+		return out
+	case base.IsReg():
 		out.source = nil
-		r.regclass(out, table.ID(value.I))
+		r.referred(out, value.I)
 	case readBySettings(base):
 		out.source = nil
 	}
 	out.text = types.Text(base, value, &r.out)
+	switch {
+	case base.Family == types.XML && r.opts.Source:
+		out.text = c.text // with the encoding, which the output function drops
+	case base.OID == types.OIDBPChar:
+		out.text = c.text // with its trailing blanks
+	}
 	return out
 }
 
@@ -85,36 +94,33 @@ func readBySettings(t *types.Type) bool {
 		t = t.Elem
 	}
 	switch t.Family {
-	case types.Date, types.Time, types.Timestamp, types.Interval:
+	case types.Date, types.Time, types.TimeTZ, types.Timestamp, types.Interval:
 		return true
 	}
 	return false
 }
 
-// regclass records the relation that a constant refers to.
-func (r *resolver) regclass(c *constant, id table.ID) {
-	if c.t.OID != types.OIDRegClass {
-		return
+// referred records the relation or the user type that a constant refers to.
+func (r *resolver) referred(c *constant, oid int64) {
+	switch c.t.OID {
+	case types.OIDRegClass:
+		rel, err := r.env.Catalog.RelationByID(r.ctx, table.ID(oid))
+		if err == nil && rel != nil {
+			c.rel = rel
+			r.regs = append(r.regs, rel.ID)
+		}
+	case types.OIDRegType:
+		t, err := r.env.Catalog.TypeByOID(r.ctx, types.OID(oid))
+		if err == nil && t != nil && (t.Def != nil || t.Nests() && t.Elem.Def != nil) {
+			c.user = t
+		}
 	}
-	rel, err := r.env.Catalog.RelationByID(r.ctx, id)
-	if err == nil && rel != nil {
-		c.rel = rel
-		r.regs = append(r.regs, id)
-	}
-}
-
-func isReg(t *types.Type) bool {
-	switch t.OID {
-	case types.OIDRegClass, types.OIDRegType, types.OIDRegNamespace, types.OIDRegProc:
-		return true
-	}
-	return false
 }
 
 // value parses a literal. One that depends on the moment has its present value.
 func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
 	switch {
-	case isReg(t), t.Family == types.Interval:
+	case t.IsReg(), t.Family == types.Interval:
 		return types.ParseText(t, text, &r.format)
 	case t.OID == types.OIDText || t.OID == types.OIDVarchar:
 		return types.NewString(text), nil
@@ -124,6 +130,11 @@ func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
 
 // kindOf returns how PostgreSQL converts one type to another.
 func kindOf(from, to *types.Type) castKind {
+	if from.IsDomain() || to.IsDomain() {
+		if from, to = from.Base(), to.Base(); from.OID == to.OID {
+			return byRelabel
+		}
+	}
 	if from.Elem != nil && to.Elem != nil {
 		return byRelabel // element by element; printed in the same way
 	}
@@ -138,11 +149,10 @@ func kindOf(from, to *types.Type) castKind {
 
 func relabels(from, to types.OID) bool {
 	group := func(o types.OID) int {
-		switch o {
-		case types.OIDText, types.OIDVarchar:
+		switch t, ok := types.ByOID(o); {
+		case o == types.OIDText, o == types.OIDVarchar, o == types.OIDCIText:
 			return 1
-		case types.OIDInt4, types.OIDOid, types.OIDRegClass, types.OIDRegType, types.OIDRegProc,
-			types.OIDRegNamespace:
+		case o == types.OIDInt4, o == types.OIDOid, ok && t.IsReg():
 			return 2
 		}
 		return 0
@@ -153,7 +163,8 @@ func relabels(from, to types.OID) bool {
 
 func isString(t *types.Type) bool {
 	switch t.OID {
-	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName, types.OIDChar:
+	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName, types.OIDChar,
+		types.OIDCIText:
 		return true
 	}
 	return false
@@ -180,7 +191,7 @@ var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
 // binary makes an operator node. Its operands are coerced to the types of the overload.
 func (r *resolver) binary(op string, left, right node) node {
 	lt, rt := left.typ(), right.typ()
-	fn, targets, err := builtin.ResolveOperator(op, lt, rt)
+	fn, targets, err := r.operatorNamed(op).ResolveOperator(lt, rt)
 	if err != nil {
 		r.fail(err)
 		return &operator{t: types.TUnknown, op: op, left: left, right: right}
@@ -190,7 +201,7 @@ func (r *resolver) binary(op string, left, right node) node {
 		left = r.coerce(left, operatorType(targets[0]), true)
 		right = r.coerce(right, operatorType(targets[1]), true)
 	}
-	return &operator{t: t, op: op, left: left, right: right}
+	return &operator{t: t, op: r.operatorText(fn), left: left, right: right}
 }
 
 // operatorType returns the type whose operators PostgreSQL uses for a type without operators of its

@@ -13,11 +13,12 @@ type node interface {
 	typ() *types.Type
 }
 
-// column is a column of an entry of FROM, or of row in an expression over one row. If both are nil,
-// it is a merged column of a join, which has only a name.
+// column is a column of an entry of FROM, or of row in an expression over one row, or a merged
+// column of a join.
 type column struct {
 	t     *types.Type
 	rel   *relation
+	join  *joinExpr
 	row   *table.Desc
 	index int
 	name  string
@@ -30,7 +31,8 @@ type wholeRow struct {
 }
 
 // constant is a value, kept as the text of its output. With type unknown it is a literal whose type
-// nothing has determined. rel is the relation that a regclass refers to.
+// nothing has determined. rel is the relation that a regclass refers to, user the type that a
+// regtype refers to where the system has not made it.
 //
 // source is set for a literal that was written without a type and got its type from its context:
 // read again in the same context, it gets the same type.
@@ -39,6 +41,7 @@ type constant struct {
 	text   string
 	null   bool
 	rel    *table.Desc
+	user   *types.Type
 	source *string
 }
 
@@ -52,6 +55,7 @@ type operator struct {
 // call is a function call. words is set where SQL has key words in place of commas.
 type call struct {
 	t        *types.Type
+	schema   string // if it is not on every search path
 	name     string
 	args     []node
 	argNames []string
@@ -129,6 +133,13 @@ type arrayExpr struct {
 
 type rowExpr struct{ elems []node }
 
+// field is (arg).name.
+type field struct {
+	t    *types.Type
+	arg  node
+	name string
+}
+
 // rowCompare is an ordering of two rows; equality is an AND of operators.
 type rowCompare struct {
 	op          string
@@ -178,8 +189,15 @@ type keyword struct {
 	text string
 }
 
+// plainName returns the name of a column that is none of an entry of FROM.
+func (n *column) plainName() string {
+	if n.join != nil {
+		return n.join.using[n.index]
+	}
+	return n.name
+}
+
 func (n *column) typ() *types.Type     { return n.t }
-func (*wholeRow) typ() *types.Type     { return types.TRecord }
 func (n *constant) typ() *types.Type   { return n.t }
 func (n *operator) typ() *types.Type   { return n.t }
 func (n *call) typ() *types.Type       { return n.t }
@@ -192,11 +210,26 @@ func (n *special) typ() *types.Type    { return n.t }
 func (n *caseExpr) typ() *types.Type   { return n.t }
 func (n *arrayExpr) typ() *types.Type  { return n.t }
 func (*rowExpr) typ() *types.Type      { return types.TRecord }
+func (n *field) typ() *types.Type      { return n.t }
 func (*rowCompare) typ() *types.Type   { return types.TBool }
 func (n *subquery) typ() *types.Type   { return n.t }
 func (n *subscript) typ() *types.Type  { return n.t }
 func (n *collated) typ() *types.Type   { return n.arg.typ() }
 func (n *keyword) typ() *types.Type    { return n.t }
+
+// typ returns the relation's row type; that of the rows of a subquery and the like has no name.
+func (n *wholeRow) typ() *types.Type {
+	desc := n.desc
+	if n.rel != nil {
+		desc = n.rel.desc
+	}
+	if desc != nil {
+		if row := desc.Row(); row != nil {
+			return row
+		}
+	}
+	return types.TRecord
+}
 
 // sortKey is an item of ORDER BY. position is set where a number means a result column.
 type sortKey struct {
@@ -224,21 +257,32 @@ type relation struct {
 	alias   string // as written, or ""
 	columns []string
 	real    []string // the relation's own names for its columns
-	listed  bool     // an alias list was written, or is necessary
+	// kept are columns that a join merges by name: they keep it when the relation's gets another.
+	kept    map[int]bool
+	listed  bool // an alias list was written, or is necessary
 	sub     *query
-	call    node
+	rows    *values     // VALUES without a query around it
+	calls   []tableCall // of functions; more than one are ROWS FROM
 	ordinal bool
 	lateral bool
 	name    string // the name that the printer shows
 }
 
-// joinExpr is a JOIN. left and right are *relation or *joinExpr.
+// tableCall is a call of a function in FROM; defs is its column definition list.
+type tableCall struct {
+	node
+	defs []types.Attribute
+}
+
+// joinExpr is a JOIN. left and right are *relation or *joinExpr. combines is set where a merged
+// column is an expression over both sides, so that its name alone refers to it.
 type joinExpr struct {
 	kind        string
 	left, right any
 	on          node
 	using       []string
 	usingAlias  string
+	combines    bool
 	alias       *relation // nil without an alias
 }
 
@@ -250,6 +294,7 @@ type query struct {
 	results   []string
 	order     []sortKey
 	limit     node
+	ties      bool
 	offset    node
 	locks     []lock
 }
@@ -259,6 +304,10 @@ type withItem struct {
 	columns      []string
 	materialized *bool
 	query        *query
+	search       *ast.SearchClause
+	cycle        *ast.CycleClause
+	// mark and other are the values of the cycle clause, if it has any.
+	mark, other node
 }
 
 type core struct {
@@ -288,7 +337,11 @@ type setOp struct {
 	left, right *query
 }
 
-type values struct{ rows [][]node }
+// values is VALUES; columns are its own names for its columns.
+type values struct {
+	rows    [][]node
+	columns []string
+}
 
 type lock struct {
 	strength, wait string

@@ -4,12 +4,16 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/table/types"
 )
 
 // call writes a function call.
 func (p *printer) call(n *call) {
 	if n.words && p.keywordCall(n) {
 		return
+	}
+	if n.schema != "" {
+		p.write(sqlname.Quote(n.schema), ".")
 	}
 	p.write(sqlname.Quote(n.name), "(")
 	p.callArgs(n)
@@ -74,11 +78,7 @@ func (p *printer) keywordCall(n *call) bool {
 		p.operand(a[0], false, n)
 		p.write(")")
 	case n.name == "extract" && len(a) == 2:
-		field := ""
-		if c, ok := a[0].(*constant); ok {
-			field = c.text
-		}
-		p.write("EXTRACT(", field, " FROM ")
+		p.write("EXTRACT(", constantText(a[0]), " FROM ")
 		p.expr(a[1], false)
 		p.write(")")
 	case n.name == "position" && len(a) == 2:
@@ -87,10 +87,26 @@ func (p *printer) keywordCall(n *call) bool {
 		p.write(") IN (")
 		p.expr(a[0], false)
 		p.write("))")
-	case n.name == "substring" && len(a) >= 2:
+	case n.name == "substring" && len(a) == 3 && a[1].typ().OID == types.OIDText:
+		p.separated("SUBSTRING(", a, " SIMILAR ", " ESCAPE ")
+	case n.name == "substring" && len(a) >= 2 && a[1].typ().OID != types.OIDText:
 		p.separated("SUBSTRING(", a, " FROM ", " FOR ")
 	case n.name == "overlay" && len(a) >= 3:
 		p.separated("OVERLAY(", a, " PLACING ", " FROM ", " FOR ")
+	case n.name == "normalize" && len(a) == 1:
+		p.separated("NORMALIZE(", a)
+	case n.name == "normalize" && len(a) == 2:
+		p.write("NORMALIZE(")
+		p.expr(a[0], false)
+		p.write(", ", constantText(a[1]), ")")
+	case n.name == "is_normalized":
+		p.write("(")
+		p.operand(a[0], false, n)
+		p.write(" IS")
+		if len(a) == 2 {
+			p.write(" ", constantText(a[1]))
+		}
+		p.write(" NORMALIZED)")
 	case n.name == "pg_collation_for" && len(a) == 1:
 		p.separated("COLLATION FOR (", a)
 	case n.name == "overlaps" && len(a) == 4:
@@ -100,6 +116,14 @@ func (p *printer) keywordCall(n *call) bool {
 		return p.trimCall(n)
 	}
 	return true
+}
+
+// constantText returns the text of an argument that was written as a word.
+func constantText(n node) string {
+	if c, ok := n.(*constant); ok {
+		return c.text
+	}
+	return ""
 }
 
 // separated writes arguments separated by words.

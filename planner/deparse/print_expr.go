@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/table/extension"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -58,22 +59,28 @@ func (p *printer) compound(n node, implicit bool) {
 		p.list(n.elems, true)
 		p.write("]")
 		if len(n.elems) == 0 {
-			p.write("::", typeText(n.t))
+			p.write("::", p.typeText(n.t))
 		}
 	case *rowExpr:
 		p.write("ROW(")
-		p.list(n.elems, true)
+		p.entries(n.elems)
 		p.write(")")
+	case *field:
+		p.field(n)
 	case *rowCompare:
 		p.write("(ROW(")
 		p.list(n.left, true)
-		p.write(") ", n.op, " ROW(")
+		p.write(") ", operatorSyntax(n.op), " ROW(")
 		p.list(n.right, true)
 		p.write("))")
 	case *subquery:
 		p.subquery(n)
 	case *subscript:
 		p.subscript(n, implicit)
+	case *xmlExpr:
+		p.xml(n)
+	case *documentTest:
+		p.documentTest(n)
 	case *collated:
 		p.wrap(func() {
 			p.operand(n.arg, implicit, n)
@@ -115,18 +122,22 @@ func (p *printer) list(nodes []node, implicit bool) {
 }
 
 func (p *printer) column(n *column) {
+	if p.opts.Value {
+		p.write("VALUE")
+		return
+	}
 	if n.row != nil {
 		p.write(sqlname.Quote(visibleColumns(p.renamed(n.row))[n.index].Name))
 		return
 	}
 	if n.rel == nil {
-		p.write(sqlname.Quote(n.name))
+		p.write(sqlname.Quote(n.plainName()))
 		return
 	}
 	if p.qualify {
 		p.write(sqlname.Quote(n.rel.name), ".")
 	}
-	p.write(sqlname.Quote(p.columnName(n.rel, n.index)))
+	p.write(sqlname.Quote(p.columnName(n)))
 }
 
 func (p *printer) wholeRow(n *wholeRow) {
@@ -144,29 +155,67 @@ func (p *printer) constant(c *constant, must, typed bool) {
 	if p.opts.Source && c.source != nil {
 		typed = false
 		if !c.null {
-			p.write(sqlname.Literal(*c.source))
+			p.write(sqlname.Literal(p.relabelled(c.t, *c.source)))
 			return
 		}
 	}
 	if c.null {
 		p.write("NULL")
 		if typed {
-			p.write("::", typeText(c.t))
+			p.write("::", p.typeText(c.t))
 		}
 		return
 	}
 	if c.rel != nil {
 		c.text = p.relationName(c.rel)
+	} else if c.user != nil {
+		c.text = p.typeText(c.user)
+	} else if names, ok := sqlname.SplitQualified(c.text); ok && len(names) == 1 &&
+		c.t.OID == types.OIDRegNamespace && p.opts.RenameSchema != nil {
+		c.text = sqlname.Quote(p.opts.RenameSchema(names[0]))
 	}
 	label, quoted := constantForm(c)
 	if quoted {
-		p.write(sqlname.Literal(c.text))
+		p.write(sqlname.Literal(p.relabelled(c.t, c.text)))
 	} else {
 		p.write(boolText(c))
 	}
 	if typed && (label || must) {
-		p.write("::", typeText(c.t))
+		p.write("::", p.typeText(c.t))
 	}
+}
+
+// relabelled returns the text of a constant whose type has other labels by now.
+func (p *printer) relabelled(t *types.Type, text string) string {
+	now := p.renamedType(t)
+	if now == t {
+		return text
+	}
+	d, err := types.ParseText(t, text, nil)
+	if err != nil {
+		return text
+	}
+	return types.Text(now, types.Refit(d, t, now), nil)
+}
+
+// refitRow returns the fields of a row that is a value of a composite type, as the type is to
+// become: new ones are NULL.
+func (p *printer) refitRow(row *rowExpr, t *types.Type) *rowExpr {
+	was := t.Base()
+	is := p.renamedType(was)
+	if is == was || len(row.elems) != len(was.Fields()) {
+		return row
+	}
+	out := &rowExpr{elems: make([]node, len(is.Fields()))}
+	for i, a := range is.Fields() {
+		out.elems[i] = &constant{t: a.Type, null: true}
+	}
+	for i, e := range row.elems {
+		if k := was.FieldIn(is, i); k >= 0 {
+			out.elems[k] = e
+		}
+	}
+	return out
 }
 
 func boolText(c *constant) string {
@@ -209,22 +258,36 @@ func (p *printer) operator(n *operator) {
 			p.operand(n.left, true, n)
 			p.write(" ")
 		}
-		p.write(n.op, " ")
+		p.write(operatorSyntax(n.op), " ")
 		p.operand(n.right, true, n)
 	})
 }
 
+// operatorSyntax is an operator as it is written, OPERATOR(schema.op) if it has its schema.
+func operatorSyntax(op string) string {
+	i := strings.LastIndexByte(op, '.')
+	if i < 0 {
+		return op
+	}
+	return "OPERATOR(" + sqlname.Quote(op[:i]) + op[i:] + ")"
+}
+
 func (p *printer) coercion(n *coercion, implicit bool) {
+	if row, ok := n.arg.(*rowExpr); ok {
+		n = &coercion{t: n.t, arg: p.refitRow(row, n.t), implicit: n.implicit, kind: n.kind}
+	}
 	if n.implicit && !implicit {
 		p.operand(n.arg, false, n)
 		return
 	}
 	if c, ok := n.arg.(*constant); ok && c.t.OID == n.t.OID && c.t.Mod == types.NoMod {
 		p.constant(c, false, false)
+	} else if row, ok := n.arg.(*rowExpr); ok {
+		p.expr(row, false)
 	} else {
 		p.wrap(func() { p.operand(n.arg, false, n) })
 	}
-	p.write("::", typeText(n.t))
+	p.write("::", p.typeText(n.t))
 }
 
 func (p *printer) logic(n *logic) {
@@ -252,19 +315,26 @@ func (p *printer) anyArray(n *anyArray) {
 	if c, ok := array.(*coercion); ok {
 		array = c.arg
 	}
-	if list, ok := array.(*arrayExpr); ok && n.list && p.opts.Source {
+	if list, ok := array.(*arrayExpr); ok && n.list && p.opts.Source && impliedByIn(n) {
 		p.inList(n, list)
 		return
 	}
 	p.wrap(func() {
 		p.operand(n.left, true, n)
-		p.write(" ", n.op, word)
+		p.write(" ", operatorSyntax(n.op), word)
 		p.operand(n.array, true, n)
 		if s, ok := n.array.(*subquery); ok && s.kind == scalarSub {
-			p.write("::", typeText(s.t)) // otherwise it would be read as a query of elements
+			p.write("::", p.typeText(s.t)) // otherwise it would be read as a query of elements
 		}
 		p.write(")")
 	})
+}
+
+// impliedByIn reports whether IN means the operator of n in a stored text: a built-in one, or that
+// of the extension that the type of the left operand belongs to.
+func impliedByIn(n *anyArray) bool {
+	i := strings.LastIndexByte(n.op, '.')
+	return i < 0 || n.op[:i] == extension.StoredSchema(types.ExtensionOf(n.left.typ()))
 }
 
 // inList writes IN (…) in the form in which it was written.
@@ -298,8 +368,33 @@ func (p *printer) caseExpr(n *caseExpr) {
 	p.line("END", -indentItem, 0, 0)
 }
 
+func (p *printer) field(n *field) {
+	switch n.arg.(type) {
+	case *subscript, *field:
+		p.expr(n.arg, true)
+	default:
+		p.write("(")
+		p.expr(n.arg, true)
+		p.write(")")
+	}
+	p.write(".", sqlname.Quote(p.fieldName(n)))
+}
+
+// fieldName returns the name of a field as it is to become.
+func (p *printer) fieldName(n *field) string {
+	was := n.arg.typ().Base()
+	is := p.renamedType(was)
+	if i := was.Field(n.name); is != was && i >= 0 {
+		if k := was.FieldIn(is, i); k >= 0 {
+			return is.Fields()[k].Name
+		}
+	}
+	return n.name
+}
+
 func (p *printer) subscript(n *subscript, implicit bool) {
-	if _, ok := n.arg.(*column); ok {
+	_, plain := n.arg.(*column)
+	if _, of := n.arg.(*field); of || plain && !p.opts.Value {
 		p.expr(n.arg, implicit)
 	} else {
 		p.write("(")
@@ -343,9 +438,9 @@ func (p *printer) subquery(n *subquery) {
 	case n.kind == anySub && n.op == "=":
 		p.write(" IN ")
 	case n.kind == anySub:
-		p.write(" ", n.op, " ANY ")
+		p.write(" ", operatorSyntax(n.op), " ANY ")
 	case n.kind == allSub:
-		p.write(" ", n.op, " ALL ")
+		p.write(" ", operatorSyntax(n.op), " ALL ")
 	case len(n.left) > 0:
 		p.write(" ", n.op, " ")
 	default:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/table/types"
 )
 
 // nested writes a query within another text, indented from here on. named shows the names of all
@@ -46,7 +47,11 @@ func (p *printer) query(q *query, named bool) {
 		p.clause(" OFFSET ", 0)
 		p.expr(q.offset, false)
 	}
-	if q.limit != nil {
+	if q.limit != nil && q.ties {
+		p.clause(" FETCH FIRST (", 0)
+		p.expr(q.limit, false)
+		p.write(") ROWS WITH TIES")
+	} else if q.limit != nil {
 		p.clause(" LIMIT ", 0)
 		if c, ok := q.limit.(*constant); ok && c.null {
 			p.write("ALL")
@@ -134,10 +139,33 @@ func (p *printer) with(q *query) {
 		p.nested(w.query, true)
 		p.line("", 0, 0, 0)
 		p.write(")")
+		p.traversal(&w)
 		p.ctes = append(p.ctes, w.name)
 	}
 	p.indent -= indentClause
 	p.line("", 0, 0, 0)
+}
+
+// traversal writes SEARCH and CYCLE.
+func (p *printer) traversal(w *withItem) {
+	if s := w.search; s != nil {
+		how := "DEPTH"
+		if s.Breadth {
+			how = "BREADTH"
+		}
+		p.write(" SEARCH ", how, " FIRST BY ", sqlname.Join(s.Columns), " SET ",
+			sqlname.Quote(s.Sequence))
+	}
+	if c := w.cycle; c != nil {
+		p.write(" CYCLE ", sqlname.Join(c.Columns), " SET ", sqlname.Quote(c.Mark))
+		if w.mark != nil {
+			p.write(" TO ")
+			p.expr(w.mark, false)
+			p.write(" DEFAULT ")
+			p.expr(w.other, false)
+		}
+		p.write(" USING ", sqlname.Quote(c.Path))
+	}
 }
 
 // cteNames adds the names of the WITH queries that the queries of a recursive WITH see.
@@ -220,16 +248,39 @@ func (p *printer) target(t target, named bool) {
 	}
 	switch n := t.n.(type) {
 	case *column:
-		name = n.name
+		name = n.plainName()
 		if n.rel != nil {
-			name = p.columnName(n.rel, n.index)
+			name = p.columnName(n)
 		}
 	case *wholeRow:
 		name = ""
 	}
-	p.expr(t.n, true)
+	p.entry(t.n, true)
 	if t.name != name {
 		p.write(" AS ", sqlname.Quote(t.name))
+	}
+}
+
+// entry writes an entry of a select list, of VALUES or of ROW. A whole row gets its type, so that
+// it is not read as all its columns.
+func (p *printer) entry(n node, implicit bool) {
+	p.expr(n, implicit)
+	row, ok := n.(*wholeRow)
+	switch {
+	case !ok:
+	case p.opts.Source: // the relation may get another name
+		p.write("::record")
+	default:
+		p.write("::", p.typeText(row.typ()))
+	}
+}
+
+func (p *printer) entries(nodes []node) {
+	for i, n := range nodes {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.entry(n, true)
 	}
 }
 
@@ -270,11 +321,12 @@ func (p *printer) relation(r *relation) {
 		p.write("(")
 		p.nested(r.sub, true)
 		p.write(")")
-	case r.call != nil:
-		p.expr(r.call, true)
-		if r.ordinal {
-			p.write(" WITH ORDINALITY")
-		}
+	case r.rows != nil:
+		p.write("(")
+		p.values(r.rows)
+		p.write(")")
+	case r.calls != nil:
+		p.functions(r)
 	case r.desc != nil:
 		if r.only {
 			p.write("ONLY ")
@@ -289,9 +341,72 @@ func (p *printer) relation(r *relation) {
 	if r.alias != "" || listed || r.name != real {
 		p.write(" ", sqlname.Quote(r.name))
 	}
-	if listed {
-		p.write("(", sqlname.Join(r.columns), ")")
+	switch {
+	case r.definesColumns():
+		p.columnDefs(r.calls[0].defs, r.columns)
+	case listed:
+		p.write("(", sqlname.Join(p.columnNames(r)), ")")
 	}
+}
+
+// definesColumns reports whether the columns behind the alias are a definition list. With WITH
+// ORDINALITY, which has a column of its own, the list is within ROWS FROM.
+func (r *relation) definesColumns() bool {
+	return len(r.calls) == 1 && r.calls[0].defs != nil && !r.ordinal
+}
+
+// columnDefs prints a column definition list; names, if any, are the names of the columns.
+func (p *printer) columnDefs(defs []types.Attribute, names []string) {
+	for i, d := range defs {
+		sep, name := "(", d.Name
+		if i > 0 {
+			sep = ", "
+		}
+		if names != nil {
+			name = names[i]
+		}
+		p.write(sep, sqlname.Quote(name), " ", p.typeText(d.Type))
+	}
+	p.write(")")
+}
+
+// functions prints the functions of an entry of FROM. ROWS FROM of one function is that function,
+// and of calls of unnest alone UNNEST with all their arguments.
+func (p *printer) functions(r *relation) {
+	word, items := "ROWS FROM(", r.calls
+	if args := unnested(r.calls); args != nil {
+		word, items = "UNNEST(", args
+	}
+	if len(r.calls) == 1 && (r.calls[0].defs == nil || !r.ordinal) {
+		p.expr(r.calls[0].node, true)
+	} else {
+		p.write(word)
+		for i, c := range items {
+			if i > 0 {
+				p.write(", ")
+			}
+			if p.expr(c.node, true); c.defs != nil {
+				p.write(" AS ")
+				p.columnDefs(c.defs, nil)
+			}
+		}
+		p.write(")")
+	}
+	if r.ordinal {
+		p.write(" WITH ORDINALITY")
+	}
+}
+
+// unnested returns the arguments of calls that are all of unnest, else nil.
+func unnested(calls []tableCall) (args []tableCall) {
+	for _, n := range calls {
+		c, ok := n.node.(*call)
+		if !ok || c.name != "unnest" || len(c.args) != 1 || n.defs != nil {
+			return nil
+		}
+		args = append(args, tableCall{node: c.args[0]})
+	}
+	return args
 }
 
 // listed reports whether the columns of an entry are listed after its alias.
@@ -299,8 +414,9 @@ func (p *printer) listed(r *relation) bool {
 	if r.desc == nil {
 		return r.listed
 	}
-	for i := range r.columns {
-		if r.columns[i] != r.real[i] {
+	names := p.columnNames(r)
+	for i, c := range visibleColumns(p.renamed(r.desc)) {
+		if i < len(names) && names[i] != c.Name {
 			return true
 		}
 	}
@@ -403,7 +519,7 @@ func (p *printer) values(v *values) {
 			if k > 0 {
 				p.write(",")
 			}
-			p.expr(n, false)
+			p.entry(n, false)
 		}
 		p.write(")")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/extension"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -25,7 +26,12 @@ type resolver struct {
 	row    *table.Desc  // of an expression over one row
 	scope  *queryScope  // the query being resolved
 	tables map[ast.TableExpr]*relation
+	joins  map[*ast.Join]*joinExpr
 	err    error // the first error
+	opts   Options
+	// members finds the members of extensions, once scoped is set.
+	members *extension.Scope
+	scoped  bool
 }
 
 func (r *resolver) fail(err error) {
@@ -49,6 +55,8 @@ func (r *resolver) expr(e ast.Expr) node {
 		return r.unary(e)
 	case *ast.IsTest:
 		return r.isTest(e)
+	case *ast.XML:
+		return r.xml(e)
 	case *ast.IsDistinct:
 		return r.isDistinct(e)
 	case *ast.Like:
@@ -62,7 +70,7 @@ func (r *resolver) expr(e ast.Expr) node {
 	case *ast.Array:
 		return r.array(e, nil)
 	case *ast.Row:
-		return &rowExpr{elems: r.list(e.Elements, r.asText)}
+		return r.rowExpr(e)
 	case *ast.Cast:
 		return r.cast(e)
 	case *ast.Collate:
@@ -100,6 +108,8 @@ func (r *resolver) constant(e *ast.Literal) node {
 		return r.number(e.Text)
 	case ast.LiteralString:
 		return &constant{t: types.TUnknown, text: e.Text}
+	case ast.LiteralBits:
+		return &constant{t: types.TBit, text: e.Text}
 	}
 	r.fail(fmt.Errorf("deparse: literal of kind %d", e.Kind))
 	return &constant{t: types.TUnknown, text: e.Text}
@@ -126,6 +136,12 @@ func (r *resolver) name(e ast.Expr) node {
 	if c, ok := r.notes.Columns[e]; ok {
 		return r.column(c)
 	}
+	if f, ok := e.(*ast.FieldSelect); ok && r.notes.Types[e] != nil {
+		return &field{t: r.notes.Types[e], arg: r.expr(f.Operand), name: f.Field}
+	}
+	if call, ok := r.notes.Calls[e]; ok {
+		return r.scalar(call.Function, []node{&wholeRow{rel: r.tables[call.Table], desc: r.row}})
+	}
 	if ref, ok := r.notes.Rows[e]; ok {
 		return &wholeRow{rel: r.tables[ref], desc: r.row}
 	}
@@ -133,10 +149,55 @@ func (r *resolver) name(e ast.Expr) node {
 	return &constant{t: types.TUnknown}
 }
 
+// rowExpr resolves ROW(…), within which a star means several fields.
+func (r *resolver) rowExpr(e *ast.Row) *rowExpr {
+	out := &rowExpr{}
+	for _, el := range e.Elements {
+		if star := r.star(el); star != nil {
+			out.elems = append(out.elems, star...)
+			continue
+		}
+		out.elems = append(out.elems, r.asText(r.expr(el)))
+	}
+	return out
+}
+
+// rowOf resolves ROW(…) as a value of a composite type.
+func (r *resolver) rowOf(e *ast.Row, fields []types.Attribute) node {
+	out := r.rowExpr(e)
+	if len(e.Elements) != len(fields) || len(out.elems) != len(fields) {
+		return out
+	}
+	for i, a := range fields {
+		if lit, ok := e.Elements[i].(*ast.Literal); ok {
+			out.elems[i] = r.constant(lit)
+		}
+		out.elems[i] = r.coerceTo(out.elems[i], a.Type, true)
+	}
+	return out
+}
+
+// star resolves * and (x).* to the columns or fields that they mean; nil for anything else.
+func (r *resolver) star(e ast.Expr) (out []node) {
+	if cols, ok := r.notes.Stars[e]; ok {
+		for _, col := range cols {
+			out = append(out, r.column(col))
+		}
+		return out
+	}
+	for _, f := range r.notes.Fields[e] {
+		operand := e.(*ast.FieldSelect).Operand
+		out = append(out, &field{t: f.Type, arg: r.expr(operand), name: f.Name})
+	}
+	return out
+}
+
 func (r *resolver) column(c bind.ColumnNote) node {
 	out := &column{t: c.Type, index: c.Index, name: c.Name}
 	if c.Table != nil {
 		out.rel = r.tables[c.Table]
+	} else if c.Join != nil {
+		out.join = r.joins[c.Join]
 	} else if r.scope == nil {
 		out.row = r.row
 	}
@@ -211,16 +272,19 @@ func (r *resolver) unary(e *ast.Unary) node {
 		return r.number("-" + lit.Text)
 	}
 	arg := r.expr(e.Operand)
-	fn, targets, err := builtin.ResolveOperator(e.Op, nil, arg.typ())
+	fn, targets, err := r.operatorNamed(e.Op).ResolveOperator(nil, arg.typ())
 	if err != nil {
 		r.fail(err)
 		return arg
 	}
-	return &operator{t: builtin.ReturnType(fn, targets), op: e.Op,
+	return &operator{t: builtin.ReturnType(fn, targets), op: r.operatorText(fn),
 		right: r.coerce(arg, operatorType(targets[0]), true)}
 }
 
 func (r *resolver) isTest(e *ast.IsTest) node {
+	if e.Test == "document" {
+		return r.isDocument(e)
+	}
 	what := " IS "
 	if e.Not {
 		what += "NOT "
@@ -257,10 +321,10 @@ func (r *resolver) isDistinct(e *ast.IsDistinct) node {
 	return out
 }
 
-// distinct makes IS DISTINCT FROM; with NULL it becomes IS NOT NULL.
+// distinct makes IS DISTINCT FROM; with NULL, without a type of its own, it becomes IS NOT NULL.
 func (r *resolver) distinct(left, right node) node {
 	for i, n := range []node{left, right} {
-		if c, ok := n.(*constant); ok && c.null {
+		if c, ok := n.(*constant); ok && c.null && c.t == types.TUnknown {
 			return &test{arg: r.asText([]node{right, left}[i]), what: " IS NOT NULL", ofNull: true}
 		}
 	}
@@ -352,7 +416,7 @@ func (r *resolver) inArray(e *ast.InList, op string, members []ast.Expr) node {
 		ts = append(ts, n.typ())
 	}
 	t, _, err := builtin.CommonTypeFor("IN", ts)
-	if err != nil || t.OID == types.OIDRecord {
+	if err != nil || t.OID == types.OIDRecord || t.Elem != nil { // no type has arrays as elements
 		return nil
 	}
 	t = t.WithMod(types.NoMod)
@@ -376,7 +440,7 @@ func (r *resolver) withArray(op string, all bool, left, array node) node {
 	if t := array.typ(); t.Elem != nil {
 		elem = t.Elem
 	}
-	_, targets, err := builtin.ResolveOperator(op, left.typ(), elem)
+	fn, targets, err := r.operatorNamed(op).ResolveOperator(left.typ(), elem)
 	if err != nil {
 		r.fail(err)
 		return left
@@ -385,7 +449,7 @@ func (r *resolver) withArray(op string, all bool, left, array node) node {
 		left = r.coerce(left, operatorType(targets[0]), true)
 		array = r.coerce(array, types.ArrayOf(operatorType(targets[1])), true)
 	}
-	return &anyArray{op: op, all: all, left: left, array: array}
+	return &anyArray{op: r.operatorText(fn), all: all, left: left, array: array}
 }
 
 func (r *resolver) caseExpr(e *ast.Case) node {
@@ -444,13 +508,19 @@ func (r *resolver) array(e *ast.Array, elem *types.Type) node {
 }
 
 func (r *resolver) cast(e *ast.Cast) node {
-	t, err := bind.ResolveType(e.Type)
+	t, err := bind.ResolveType(r.ctx, r.env, e.Type)
 	if err != nil {
 		r.fail(err)
 		return &constant{t: types.TUnknown}
 	}
 	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
 		return r.coerceTo(r.array(arr, t.Elem), t, false)
+	}
+	if row, ok := e.Operand.(*ast.Row); ok && t.Base().IsComposite() {
+		return r.coerceTo(r.rowOf(row, t.Base().Fields()), t, false)
+	}
+	if _, star := e.Operand.(*ast.Star); star && t.OID == types.OIDRecord {
+		return r.expr(e.Operand)
 	}
 	return r.coerceTo(r.expr(e.Operand), t, false)
 }
@@ -472,13 +542,14 @@ func (r *resolver) subscript(e *ast.Subscript) node {
 	return out
 }
 
-// bound resolves an index. That of a jsonb may also be a key.
+// bound resolves an index. That of a jsonb may also be a key, and that of an hstore is one.
 func (r *resolver) bound(of node, e ast.Expr) node {
 	if e == nil {
 		return nil
 	}
 	n := r.expr(e)
-	if of.typ().OID == types.OIDJSONB && n.typ().OID != types.OIDInt4 {
+	oid := of.typ().Base().OID
+	if oid == types.OIDHStore || oid == types.OIDJSONB && n.typ().OID != types.OIDInt4 {
 		return r.coerce(n, types.TText, true)
 	}
 	return r.coerce(n, types.TInt4, true)

@@ -27,16 +27,28 @@ func (r *resolver) funcCall(e *ast.FuncCall) node {
 	switch {
 	case e.Over != nil:
 		return r.windowCall(e)
-	case len(builtin.Aggregates(name)) > 0:
+	case len(r.named(e.Name).Aggregates()) > 0:
 		return r.aggregate(e)
 	}
+	if c, ok := r.notes.Columns[e]; ok {
+		return r.column(c)
+	}
 	args := r.list(e.Args, nil)
+	if r.notes.Projections[e] {
+		return &field{t: r.notes.Types[e], arg: args[0], name: name}
+	}
 	fn, targets, ok := r.function(e, args)
 	if !ok {
 		return &call{t: types.TUnknown, name: name, args: args}
 	}
 	out := &call{t: r.notes.Types[e], name: name, args: args, argNames: e.ArgNames,
 		variadic: e.Variadic, words: e.Words}
+	if e.Name.Schema == "information_schema" {
+		out.schema = e.Name.Schema
+	}
+	if fn.Extension != "" {
+		out.schema = r.memberSchema(fn)
+	}
 	if out.t == nil {
 		out.t = builtin.ReturnType(fn, targets)
 	}
@@ -49,7 +61,8 @@ func (r *resolver) funcCall(e *ast.FuncCall) node {
 // function chooses the overload.
 func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.Type, bool) {
 	ts := nodeTypes(args)
-	resolve := builtin.ResolveFunction
+	name := r.named(e.Name)
+	resolve := name.ResolveFunction
 	switch {
 	case e.ArgNames != nil:
 		if _, _, err := builtin.NamedArguments(e.Name.Name, e.ArgNames, ts); err != nil {
@@ -58,9 +71,9 @@ func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.
 		}
 		return &expr.Func{Name: e.Name.Name}, ts, true
 	case e.Variadic:
-		resolve = builtin.ResolveVariadic
+		resolve = name.ResolveVariadic
 	}
-	fn, targets, err := resolve(e.Name.Name, ts)
+	fn, targets, err := resolve(ts)
 	if err != nil {
 		r.fail(err)
 		return nil, nil, false
@@ -141,11 +154,12 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 			all = append(all, k.n)
 		}
 	}
-	fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(all))
+	fn, targets, err := r.named(e.Name).ResolveAggregate(nodeTypes(all))
 	if err != nil {
 		r.fail(err)
 		return out
 	}
+	out.schema = r.aggregateSchema(fn)
 	if out.t == nil {
 		out.t = builtin.AggregateType(fn, targets)
 	}
@@ -177,8 +191,9 @@ func argumentOf(e *ast.FuncCall, item int) int {
 func (r *resolver) windowCall(e *ast.FuncCall) node {
 	out := &call{name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
 		t: r.notes.Types[e]}
-	if fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(out.args)); err == nil &&
+	if fn, targets, err := r.named(e.Name).ResolveAggregate(nodeTypes(out.args)); err == nil &&
 		len(out.args) > 0 {
+		out.schema = r.aggregateSchema(fn)
 		r.arguments(out.args, fn.Args, targets)
 	} else if len(out.args) > 0 && out.name != "ntile" {
 		out.args[0] = r.asText(out.args[0])

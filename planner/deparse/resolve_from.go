@@ -24,10 +24,13 @@ func (r *resolver) tableExpr(te ast.TableExpr) any {
 		return rel
 	case *ast.FuncRef:
 		rel := &relation{alias: te.Alias, lateral: te.Lateral, ordinal: te.Ordinality, listed: true}
-		rel.call = r.expr(te.Call)
-		rel.lateral = rel.lateral || r.reads(te.Call)
+		for _, f := range te.Funcs {
+			rel.calls = append(rel.calls,
+				tableCall{node: r.expr(f.Call), defs: r.notes.Definitions[f.Call]})
+			rel.lateral = rel.lateral || r.reads(f.Call)
+		}
 		if rel.alias == "" {
-			rel.alias = te.Call.Name.Name
+			rel.alias = te.Funcs[0].Call.Name.Name
 		}
 		r.enter(te, rel)
 		return rel
@@ -95,7 +98,8 @@ func visibleColumns(d *table.Desc) []*table.Column {
 
 func (r *resolver) join(j *ast.Join) any {
 	out := &joinExpr{kind: j.Kind, usingAlias: j.UsingAlias, left: r.tableExpr(j.Left),
-		right: r.tableExpr(j.Right)}
+		right: r.tableExpr(j.Right), combines: r.notes.Combined[j]}
+	r.joins[j] = out
 	for _, u := range j.Using {
 		out.using = append(out.using, u.Name)
 	}

@@ -43,7 +43,7 @@ func (r *resolver) queryOf(q *ast.Select, want []*types.Type) *query {
 		r.orderResults(out, q)
 	}
 	if q.Limit != nil {
-		out.limit = r.coerce(r.expr(q.Limit), types.TInt8, true)
+		out.limit, out.ties = r.coerce(r.expr(q.Limit), types.TInt8, true), q.Ties
 	}
 	if q.Offset != nil {
 		out.offset = r.coerce(r.expr(q.Offset), types.TInt8, true)
@@ -84,6 +84,10 @@ func (r *resolver) withItem(c *ast.CTE) withItem {
 		return out
 	}
 	out.query = r.query(sel)
+	out.search, out.cycle = c.Search, c.Cycle
+	if c.Cycle != nil && c.Cycle.Value != nil {
+		out.mark, out.other = r.expr(c.Cycle.Value), r.expr(c.Cycle.Default)
+	}
 	return out
 }
 
@@ -131,6 +135,7 @@ func (r *resolver) values(v *ast.Values, want []*types.Type) *values {
 		return out
 	}
 	for i := range out.rows[0] {
+		out.columns = append(out.columns, "column"+position(i+1))
 		column := make([]node, len(out.rows))
 		for k := range out.rows {
 			column[k] = out.rows[k][i]
@@ -166,6 +171,7 @@ func (r *resolver) core(q *query, c *ast.SelectCore, want []*types.Type) *core {
 	for _, te := range c.From {
 		out.from = append(out.from, r.tableExpr(te))
 	}
+	nameMerged(out.from)
 	for _, it := range c.Items {
 		r.targets(q, out, it, want)
 	}
@@ -189,10 +195,9 @@ func (r *resolver) core(q *query, c *ast.SelectCore, want []*types.Type) *core {
 
 // targets resolves an entry of the select list. A star becomes several targets.
 func (r *resolver) targets(q *query, c *core, it ast.SelectItem, want []*types.Type) {
-	if cols, ok := r.notes.Stars[it.Expr]; ok {
-		for _, col := range cols {
-			c.targets = append(c.targets,
-				target{n: r.column(col), name: r.resultName(q, len(c.targets), col.Name)})
+	if star := r.star(it.Expr); star != nil {
+		for _, n := range star {
+			c.targets = append(c.targets, target{n: n, name: r.resultName(q, len(c.targets), "")})
 		}
 		return
 	}
@@ -361,8 +366,11 @@ func (r *resolver) compareRowsOf(out *subquery, op string, left ast.Expr, q *ast
 	for i, l := range lefts {
 		n := r.expr(l)
 		if i < len(results) {
-			if _, targets, err := builtin.ResolveOperator(op, n.typ(),
-				results[i].Type); err == nil && !hasMixedOperator(op, n.typ(), results[i].Type) {
+			fn, targets, err := r.operatorNamed(op).ResolveOperator(n.typ(), results[i].Type)
+			if err == nil {
+				out.op = r.operatorText(fn)
+			}
+			if err == nil && !hasMixedOperator(op, n.typ(), results[i].Type) {
 				n = r.coerce(n, operatorType(targets[0]), true)
 			}
 		}

@@ -7,8 +7,11 @@ import "strings"
 func isSimple(n, parent node) bool {
 	switch n := n.(type) {
 	case *column, *wholeRow, *constant, *keyword, *call, *special, *arrayExpr, *rowExpr, *subscript,
-		*caseExpr:
+		*caseExpr, *xmlExpr, *documentTest:
 		return true
+	case *field:
+		_, within := parent.(*field)
+		return !within
 	case *coercion:
 		return n.kind == byFunction || isSimple(n.arg, n)
 	case *operator:

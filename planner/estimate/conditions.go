@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/minidb/minidb/planner/builtin"
@@ -92,22 +93,22 @@ var commutator = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", "
 // the second form op is the commutator of the operator.
 func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, other expr.Expr,
 	ok bool) {
-	if len(call.Args) != 2 || commutator[call.Func.Name] == "" {
+	if len(call.Args) != 2 || commutator[call.Func.Comparison()] == "" {
 		return 0, "", nil, false
 	}
 	for i, arg := range call.Args {
-		col, isCol := stripCast(arg).(*expr.Col)
-		if !isCol {
+		id := e.idOf(arg)
+		if id == 0 {
 			continue
 		}
-		if c, _ := e.column(col.Index); c == nil {
+		if c, _ := e.column(id); c == nil {
 			continue
 		}
 		op = call.Func.Name
 		if i == 1 {
 			op = commutator[op]
 		}
-		return col.Index, op, call.Args[1-i], true
+		return id, op, call.Args[1-i], true
 	}
 	return 0, "", nil, false
 }
@@ -128,7 +129,7 @@ func (e *Estimator) value(c *stats.Column, x expr.Expr) (v types.Datum, known bo
 	case k.Value.Null:
 		return types.Null, true
 	}
-	return e.convert(k, c.Type)
+	return e.convert(k, c.Type.Base())
 }
 
 // convert returns a constant as a value of a column's type. A fraction is rounded down to an
@@ -269,7 +270,10 @@ func (e *Estimator) knownCall(x *expr.Call) (float64, bool) {
 	}
 	id, op, other, ok := e.comparison(x)
 	if !ok {
-		return e.pattern(x)
+		if s, ok := e.pattern(x); ok {
+			return s, true
+		}
+		return e.keyed(x)
 	}
 	c, _ := e.column(id)
 	v, known := e.value(c, other)
@@ -350,8 +354,10 @@ func (e *Estimator) pattern(x *expr.Call) (float64, bool) {
 			return prefixShare(c, prefix), true
 		}
 	}
+	rt := cmp.Or(e.rt, &expr.Runtime{})
+	rt.ArgTypes = []*types.Type{x.Args[0].Type(), x.Args[1].Type()}
 	return c.Matching(func(v types.Datum) bool {
-		d, err := x.Func.Scalar(e.rt, []types.Datum{v, k.Value})
+		d, err := x.Func.Scalar(rt, []types.Datum{v, k.Value})
 		return err == nil && d.Bool()
 	}), true
 }
@@ -397,6 +403,11 @@ func (e *Estimator) quantified(x *expr.Quantified) float64 {
 	}
 	c, _ := e.columnOf(x.Left)
 	if c == nil {
+		if e != nil {
+			if s, ok := e.keyed(x); ok {
+				return s
+			}
+		}
 		return otherSelective
 	}
 	switch a := x.Array.(type) {

@@ -108,7 +108,8 @@ func (e *Estimator) scanOf(id logical.ColID) *logical.ScanColumns {
 		return nil
 	}
 	for i := range e.scans {
-		if s := &e.scans[i]; id >= s.First && id < s.First+len(s.Desc.Columns) {
+		if s := &e.scans[i]; id >= s.First &&
+			id < s.First+len(s.Desc.Columns)+len(s.Exprs) {
 			return s
 		}
 	}
@@ -126,9 +127,15 @@ func (e *Estimator) column(id logical.ColID) (*stats.Column, float64) {
 	if t == nil {
 		return nil, 0
 	}
-	d := &s.Desc.Columns[id-s.First]
-	c := t.Columns[d.ID]
-	if c == nil || c.Type.OID != d.Type.OID { // stats I1
+	o := id - s.First
+	var of table.ColumnID
+	if x := s.Desc.Expr(o); x != nil {
+		of = x.ID
+	} else {
+		of = s.Desc.Columns[o].ID
+	}
+	c := t.Columns[of]
+	if c == nil || c.Type.OID != s.Desc.PartType(o).OID { // stats I1
 		return nil, 0
 	}
 	return c, max(1, t.Rows)
@@ -137,13 +144,35 @@ func (e *Estimator) column(id logical.ColID) (*stats.Column, float64) {
 // columnOf is column for an expression that is a column, or a cast of one that maps different
 // values to different values.
 func (e *Estimator) columnOf(x expr.Expr) (*stats.Column, float64) {
-	if e == nil {
-		return nil, 0
-	}
-	if col, ok := stripCast(x).(*expr.Col); ok {
-		return e.column(col.Index)
+	if id := e.idOf(x); id != 0 {
+		return e.column(id)
 	}
 	return nil, 0
+}
+
+// idOf returns the ID of an expression that is a column, or that an index has and which therefore
+// may have statistics. A cast that maps different values to different values is ignored. It returns
+// 0 for any other expression.
+func (e *Estimator) idOf(x expr.Expr) logical.ColID {
+	if e == nil {
+		return 0
+	}
+	x = stripCast(x)
+	switch x := x.(type) {
+	case *expr.Col:
+		return x.Index
+	case *expr.Const, *expr.Param:
+		return 0
+	}
+	for i := range e.scans {
+		s := &e.scans[i]
+		for k, have := range s.Exprs {
+			if have != nil && logical.Equal(have, x) {
+				return s.First + len(s.Desc.Columns) + k
+			}
+		}
+	}
+	return 0
 }
 
 // stripCast removes a cast that keeps the order of values and keeps different values different.
@@ -165,7 +194,7 @@ func stripCast(x expr.Expr) expr.Expr {
 // isUnique reports whether a column alone is a unique key of its table.
 func (e *Estimator) isUnique(id logical.ColID) bool {
 	s := e.scanOf(id)
-	if s == nil {
+	if s == nil || id-s.First >= len(s.Desc.Columns) {
 		return false
 	}
 	column := s.Desc.Columns[id-s.First].ID

@@ -150,11 +150,13 @@ type castNode struct {
 	arg      arg
 	to       *types.Type
 	explicit bool
+	nulls    bool // a NULL is converted too
+	pos      int  // of a literal that names an object; 0: none
 }
 
 func (c *compiler) cast(e *expr.Cast) (node, error) {
 	from := e.Arg.Type()
-	if sameForm(from, e.T) {
+	if sameForm(from.Base(), e.T) {
 		return c.node(e.Arg)
 	}
 	a, err := c.arg(e.Arg)
@@ -164,7 +166,11 @@ func (c *compiler) cast(e *expr.Cast) (node, error) {
 	if from.Family == types.Int && e.T.OID == types.OIDFloat8 {
 		return &intToFloatNode{arg: a}, nil
 	}
-	return &castNode{arg: a, to: e.T, explicit: e.Explicit}, nil
+	n := &castNode{arg: a, to: e.T, explicit: e.Explicit, nulls: e.T.IsDomain()}
+	if c, ok := e.Arg.(*expr.Const); ok && e.T.IsReg() {
+		n.pos = int(c.Pos)
+	}
+	return n, nil
 }
 
 // sameForm reports whether a value of a type is a value of the other without conversion.
@@ -181,8 +187,7 @@ func sameForm(from, to *types.Type) bool {
 	case types.OIDInt4:
 		return from.OID == types.OIDInt2
 	case types.OIDOid:
-		return from.OID == types.OIDRegClass || from.OID == types.OIDRegType ||
-			from.OID == types.OIDRegProc || from.OID == types.OIDRegNamespace
+		return from.IsReg()
 	case types.OIDText, types.OIDVarchar:
 		return from.OID == types.OIDText || from.OID == types.OIDVarchar ||
 			from.OID == types.OIDName ||
@@ -198,6 +203,8 @@ func (n *castNode) convert(st *state, d types.Datum) (types.Datum, error) {
 	switch n.to.Family {
 	case types.Array, types.JSON, types.Record:
 		parsed = parsedSize(d.S)
+	case types.Geometric:
+		parsed = pointsSize(d.S)
 	case types.String:
 		if d.Arr != nil {
 			parsed = spreadSize(d)
@@ -211,14 +218,22 @@ func (n *castNode) convert(st *state, d types.Datum) (types.Datum, error) {
 		st.rt.Return(parsed)
 	}
 	if err != nil {
-		return out, err
+		return out, n.at(err)
 	}
 	return out, countResult(st.rt, out, before)
 }
 
+// at gives an error of the input function the position of its literal.
+func (n *castNode) at(err error) error {
+	if e, ok := err.(*sqlerr.Error); ok && n.pos > 0 {
+		return e.At(n.pos)
+	}
+	return err
+}
+
 func (n *castNode) one(st *state, row []types.Datum) (types.Datum, error) {
 	d, err := n.arg.n.one(st, row)
-	if err != nil || d.Null {
+	if err != nil || d.Null && !n.nulls {
 		return types.Null, err
 	}
 	return n.convert(st, d)
@@ -230,7 +245,7 @@ func (n *castNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) 
 		return err
 	}
 	for _, i := range sel {
-		if v.HasNull && v.Nulls[i] {
+		if v.HasNull && v.Nulls[i] && !n.nulls {
 			out.SetNull(int(i))
 			continue
 		}

@@ -100,6 +100,18 @@ type recordNode struct {
 	names []string
 }
 
+// fieldNames returns the names of a row's fields; nil: f1, f2, ….
+func fieldNames(e *expr.RowExpr) []string {
+	if !e.T.IsComposite() {
+		return e.Names
+	}
+	names := make([]string, len(e.Elems))
+	for i, a := range e.T.Fields() {
+		names[i] = a.Name
+	}
+	return names
+}
+
 func (n *recordNode) one(st *state, row []types.Datum) (types.Datum, error) {
 	elems := make([]types.Datum, len(n.args))
 	err := n.gather(st, row, elems)

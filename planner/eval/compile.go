@@ -147,7 +147,7 @@ func (c *compiler) node(e expr.Expr) (node, error) {
 	case *expr.RowExpr:
 		args, err := c.args(e.Elems)
 		return &recordNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)},
-			names: e.Names}, err
+			names: fieldNames(e)}, err
 	case *expr.Quantified:
 		return c.quantified(e)
 	case *expr.Subquery:

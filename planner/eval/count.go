@@ -55,3 +55,13 @@ func parsedSize(text string) int64 {
 	}
 	return int64(len(text) + strings.Count(text, ",")*2*types.DatumSize)
 }
+
+// pointsSize is parsedSize for the points of a path or a polygon, of which each takes two numbers
+// while it is read, in a slice that has grown, and as it is stored.
+func pointsSize(text string) int64 {
+	if len(text) < asked {
+		return 0
+	}
+	const numberSize = 8
+	return int64(strings.Count(text, ",")) * 3 * numberSize
+}

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -17,14 +19,16 @@ func Fold(e expr.Expr, rt *expr.Runtime) expr.Expr {
 func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	switch e := e.(type) {
 	case *expr.Call:
-		if e.Func.Volatility != expr.Immutable || e.Func.Scalar == nil {
+		if !isImmutable(e) || e.Func.Scalar == nil {
 			return e
 		}
 		if allConst(e.Args) {
 			return foldCall(e, rt)
 		}
 	case *expr.Cast:
-		if k, ok := e.Arg.(*expr.Const); ok && (rt != nil || !dependsOnSession(k.T, e.T)) {
+		// Whether a domain has the value is asked when the statement runs.
+		if k, ok := e.Arg.(*expr.Const); ok && !e.T.Constrained() &&
+			(rt != nil || !DependsOnSession(k.T, e.T)) {
 			return foldValue(e, rt)
 		}
 	case *expr.And:
@@ -53,6 +57,16 @@ func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	return e
 }
 
+// isImmutable reports whether the result of a call depends on nothing but its arguments.
+func isImmutable(e *expr.Call) bool {
+	if !e.Func.Inlined {
+		return e.Func.Volatility == expr.Immutable
+	}
+	return !slices.ContainsFunc(e.Args, func(a expr.Expr) bool {
+		return DependsOnSession(a.Type(), types.TText)
+	})
+}
+
 // foldedMost is the largest size of a folded value that becomes part of a plan. A larger one is
 // computed whenever the statement runs, where its memory is counted.
 const foldedMost = 1 << 20
@@ -75,15 +89,20 @@ func foldCall(e *expr.Call, rt *expr.Runtime) expr.Expr {
 }
 
 func foldValue(e expr.Expr, rt *expr.Runtime) expr.Expr {
-	p, err := Compile(e)
-	if err != nil {
-		return e
-	}
-	d, err := p.EvalRow(&Context{Runtime: rt}, nil)
+	d, err := constant(e, rt)
 	if err != nil {
 		return e
 	}
 	return &expr.Const{T: e.Type(), Value: d}
+}
+
+// constant returns the value of an expression over constants.
+func constant(e expr.Expr, rt *expr.Runtime) (types.Datum, error) {
+	p, err := Compile(e)
+	if err != nil {
+		return types.Null, err
+	}
+	return p.EvalRow(&Context{Runtime: rt}, nil)
 }
 
 func allConst(es []expr.Expr) bool {
@@ -95,32 +114,85 @@ func allConst(es []expr.Expr) bool {
 	return true
 }
 
-// dependsOnSession reports whether a cast depends on settings or the catalog: the time zone, the
+// DependsOnSession reports whether a cast depends on settings or the catalog: the time zone, the
 // style of dates and intervals, or names.
-func dependsOnSession(from, to *types.Type) bool {
+func DependsOnSession(from, to *types.Type) bool {
+	if from.Family == types.XML && to.Family == types.String {
+		return false // one stored form, which another setting only reads differently
+	}
+	if quantity(from) && quantity(to) {
+		return expr.CastVolatility(from, to) != expr.Immutable
+	}
 	return sessionType(from) || sessionType(to)
+}
+
+// Raises reports whether an expression has a call of constants that could not be folded, because it
+// raises an error.
+func Raises(e expr.Expr) (found bool) {
+	expr.Walk(e, func(x expr.Expr) bool {
+		found = found || raises(x)
+		return !found
+	})
+	return found
+}
+
+// Raised returns the first error that Raises finds.
+func Raised(e expr.Expr) (err error) {
+	expr.Walk(e, func(x expr.Expr) bool {
+		if err == nil && raises(x) {
+			_, err = constant(x, nil)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// raises reports whether an expression that is folded has constant arguments, and thus an error.
+func raises(e expr.Expr) bool {
+	switch e := e.(type) {
+	case *expr.Call:
+		return isImmutable(e) && e.Func.Scalar != nil && allConst(e.Args)
+	case *expr.Cast:
+		k, ok := e.Arg.(*expr.Const)
+		return ok && !e.T.Constrained() && !DependsOnSession(k.T, e.T)
+	}
+	return false
+}
+
+// quantity reports whether values are numbers, moments and the like, whose casts make no text.
+func quantity(t *types.Type) bool {
+	switch t.Category() {
+	case 'N', 'D', 'T', 'B':
+		return true
+	}
+	return t.Family == types.JSON
 }
 
 func sessionType(t *types.Type) bool {
 	switch t.Family {
 	case types.Array:
 		return t.Elem == nil || sessionType(t.Elem)
-	case types.Date, types.Time, types.Timestamp, types.Interval, types.Bytes, types.Float,
-		types.Record:
+	case types.Date, types.Time, types.TimeTZ, types.Timestamp, types.Interval, types.Bytes,
+		types.Float, types.Money, types.Record, types.XML:
 		return true
+	case types.Range, types.MultiRange:
+		return t.Sub == nil || sessionType(t.Sub)
 	}
 	return t.Family == types.Int && t.OID != types.OIDInt2 && t.OID != types.OIDInt4 &&
 		t.OID != types.OIDInt8
 }
 
 // foldLogic drops arguments that have no effect. An argument that decides makes the whole
-// expression a constant, whatever arguments precede it: PostgreSQL does not evaluate those either.
+// expression a constant, but not if an earlier one raises an error, which PostgreSQL has met by
+// then.
 func foldLogic(args []expr.Expr, or bool) expr.Expr {
 	rest := make([]expr.Expr, 0, len(args))
 	for _, a := range args {
 		k, ok := a.(*expr.Const)
 		switch {
 		case !ok || k.Value.Null:
+			rest = append(rest, a)
+		case (k.Value.I != 0) == or && slices.ContainsFunc(rest, Raises):
 			rest = append(rest, a)
 		case (k.Value.I != 0) == or:
 			return &expr.Const{T: types.TBool, Value: types.NewBool(or)}

@@ -1,9 +1,11 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
@@ -41,18 +43,23 @@ func nodeOf(n physical.Node) *node {
 			Detail{Label: "Alias", Text: "*VALUES*"})
 	case *physical.FuncScan:
 		alias := Detail{Label: "Alias", Text: n.Alias}
-		if n.Func == nil {
-			return newNode("Function Scan on "+n.Alias, "Function Scan", alias)
+		if len(n.Funcs) > 1 || n.Funcs[0].Func == nil {
+			return newNode("Function Scan on "+named(n.Alias, ""), "Function Scan", alias)
 		}
-		name := Detail{Label: "Function Name", Text: n.Func.Name}
-		return newNode("Function Scan on "+named(n.Func.Name, n.Alias), "Function Scan", name,
-			alias)
+		function := n.Funcs[0].Func.Name
+		name := Detail{Label: "Function Name", Text: function}
+		return newNode("Function Scan on "+named(function, n.Alias), "Function Scan", name, alias)
 	case *physical.CTEScan:
 		kind := "CTE Scan"
 		if n.WorkTable {
 			kind = "WorkTable Scan"
 		}
-		return newNode(kind+" on "+n.Name, kind, Detail{Label: "CTE Name", Text: n.Name})
+		return newNode(kind+" on "+named(n.Name, n.Alias), kind,
+			Detail{Label: "CTE Name", Text: n.Name},
+			Detail{Label: "Alias", Text: cmp.Or(n.Alias, n.Name)})
+	case *physical.Recursion:
+		return newNode("Recursive Union on "+named(n.CTE.Name, ""), "Recursive Union",
+			Detail{Label: "CTE Name", Text: n.CTE.Name})
 	case *physical.HashJoin:
 		on := Detail{Label: "Hash Cond", Text: equalities(n.LeftKeys, n.RightKeys)}
 		title := "Hash Join"
@@ -66,7 +73,7 @@ func nodeOf(n physical.Node) *node {
 		return loopNode(n.Kind, n.Cond)
 	case *physical.Apply:
 		return loopNode(n.Kind, n.Cond)
-	case *physical.Insert, *physical.Update, *physical.Delete:
+	case *physical.Insert, *physical.Update, *physical.Delete, *physical.Merge:
 		return modifyNode(n)
 	}
 	return rowsNode(n)
@@ -74,6 +81,7 @@ func nodeOf(n physical.Node) *node {
 
 // rowsNode is nodeOf for nodes that process the rows of their inputs.
 func rowsNode(n physical.Node) *node {
+	sorted := Detail{Label: "Strategy", Text: "Sorted"}
 	hashed := Detail{Label: "Strategy", Text: "Hashed"}
 	switch n := n.(type) {
 	case *physical.ProjectSet:
@@ -91,17 +99,27 @@ func rowsNode(n physical.Node) *node {
 		if n.On != nil {
 			return namedNode("Unique").detail(Detail{Label: "Unique Key", List: formats(n.On)})
 		}
+		if n.Sorted {
+			return namedNode("Unique")
+		}
 		return newNode("HashAggregate", "Aggregate", hashed)
 	case *physical.Aggregate:
 		if len(n.GroupBy) == 0 {
 			return newNode("Aggregate", "Aggregate", Detail{Label: "Strategy", Text: "Plain"})
 		}
-		return newNode("HashAggregate", "Aggregate",
-			hashed).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
+		name, how := "HashAggregate", hashed
+		if n.Sorted {
+			name, how = "GroupAggregate", sorted
+		}
+		return newNode(name, "Aggregate",
+			how).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
 	case *physical.Append:
 		return namedNode("Append")
 	case *physical.SetOp:
 		name := setOpName(n)
+		if n.Sorted {
+			return newNode("SetOp "+name, "SetOp", sorted, Detail{Label: "Command", Text: name})
+		}
 		return newNode("HashSetOp "+name, "SetOp", hashed, Detail{Label: "Command", Text: name})
 	case *physical.Window:
 		return namedNode("WindowAgg")
@@ -112,20 +130,22 @@ func rowsNode(n physical.Node) *node {
 }
 
 func modifyNode(n physical.Node) *node {
-	on := func(operation, table string) *node {
-		out := newNode(operation+" on "+table, "ModifyTable",
+	on := func(operation, table, alias string) *node {
+		out := newNode(operation+" on "+named(table, alias), "ModifyTable",
 			Detail{Label: "Operation", Text: operation})
-		out.properties = append(out.properties, relationProperties(table, "")...)
+		out.properties = append(out.properties, relationProperties(table, alias)...)
 		return out
 	}
 	switch n := n.(type) {
 	case *physical.Update:
-		return on("Update", n.Table.Name)
+		return on("Update", n.Table.Name, n.Alias)
 	case *physical.Delete:
-		return on("Delete", n.Table.Name)
+		return on("Delete", n.Table.Name, n.Alias)
+	case *physical.Merge:
+		return on("Merge", n.Table.Name, n.Alias)
 	}
 	insert := n.(*physical.Insert)
-	out := on("Insert", insert.Table.Name)
+	out := on("Insert", insert.Table.Name, insert.Alias)
 	if c := insert.OnConflict; c != nil {
 		what := "NOTHING"
 		if c.Update {
@@ -175,10 +195,15 @@ func joinWords(k opt.JoinKind) string { return " " + k.String() + " Join" }
 // scanNode describes a scan. A scan of rows by their key is shown as a scan of the primary key's
 // index, as in PostgreSQL.
 func scanNode(n *physical.Scan) *node {
+	if n.Keys != nil {
+		return relationNode("Bitmap Heap Scan", "Bitmap Heap Scan", n.Table.Name, n.Alias).
+			detail(Detail{Label: "Recheck Cond", Text: keyText(n.Keys)}).reads(n).
+			filter(otherConditions(n.Filter, n.Keys))
+	}
 	index := ""
 	if n.Index != nil {
 		index = n.Index.Name
-	} else if pk := n.Table.PrimaryKey(); pk != nil && (n.Ranges != nil || n.Ordered) {
+	} else if pk := n.Table.RowPrimaryKey(); pk != nil && (n.Ranges != nil || n.Ordered) {
 		index = pk.Name
 	}
 	out := relationNode("Seq Scan", "Seq Scan", n.Table.Name, n.Alias)
@@ -207,7 +232,7 @@ func indexNode(n *physical.Scan, index string, reverse bool) *node {
 	if reverse {
 		direction, backward = "Backward", " Backward"
 	}
-	return relationNode(kind+backward+" using "+index, kind, n.Table.Name, n.Alias,
+	return relationNode(kind+backward+" using "+sqlname.Quote(index), kind, n.Table.Name, n.Alias,
 		Detail{Label: "Scan Direction", Text: direction}, Detail{Label: "Index Name", Text: index})
 }
 
@@ -226,11 +251,13 @@ func (n *node) expr(label string, e expr.Expr) *node {
 
 func (n *node) filter(e expr.Expr) *node { return n.expr("Filter", e) }
 
+// named is a name with an alias that differs from it, as they are written in statements.
 func named(name, alias string) string {
+	out := sqlname.Quote(name)
 	if alias != "" && alias != name {
-		return name + " " + alias
+		out += " " + sqlname.Quote(alias)
 	}
-	return name
+	return out
 }
 
 func setOpName(n *physical.SetOp) string {
@@ -319,10 +346,11 @@ func rangeText(n *physical.Scan) string {
 func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string {
 	name := func(i int) string {
 		if i < len(cols) {
-			if o := d.ColumnByID(cols[i].ColumnID); o >= 0 {
-				return d.Columns[o].Name
+			o := d.Part(cols[i].ColumnID)
+			if e := d.Expr(o); e != nil {
+				return e.Text
 			}
-			return cols[i].ExprText
+			return d.Columns[o].Name
 		}
 		return "?"
 	}

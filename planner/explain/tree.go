@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/minidb/minidb/planner/expr"
@@ -16,6 +17,8 @@ type Options struct {
 	// Actual returns, for EXPLAIN ANALYZE, the measured rows and time of a node, summed over all
 	// loops. ok is false for a node that was not measured.
 	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
+	// Changed returns, likewise, how many rows the statement inserted, updated and deleted.
+	Changed func() (inserted, updated, deleted int64)
 }
 
 // Plan is a described plan.
@@ -92,11 +95,19 @@ func (d *describer) node(n physical.Node) *node {
 	}
 	out := nodeOf(shown)
 	out.what = d.figures(n)
+	if m, ok := shown.(*physical.Merge); ok {
+		d.merged(out, m)
+	}
 	for _, f := range filters {
 		out.filter(f)
 	}
 	if d.o.Verbose {
 		out.output(n)
+	}
+	if s, ok := shown.(*physical.Scan); ok && s.Keys != nil {
+		below := keyNode(s.Keys)
+		below.relation = "Outer"
+		out.children = append(out.children, below)
 	}
 	for i, c := range shown.Children() {
 		var below *node
@@ -119,6 +130,28 @@ func (d *describer) node(n physical.Node) *node {
 		if at == shown {
 			return out
 		}
+	}
+}
+
+// merged adds what MERGE has done to the rows of its child.
+func (d *describer) merged(out *node, m *physical.Merge) {
+	if d.o.Changed == nil || d.o.Actual == nil {
+		return
+	}
+	all, _, _, _ := d.o.Actual(m.Child)
+	inserted, updated, deleted := d.o.Changed()
+	var parts []string
+	for _, c := range []struct {
+		what string
+		n    int64
+	}{{"inserted", inserted}, {"updated", updated}, {"deleted", deleted},
+		{"skipped", all - inserted - updated - deleted}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s=%d", c.what, c.n))
+		}
+	}
+	if parts != nil {
+		out.detail(Detail{Label: "Tuples", Text: strings.Join(parts, " ")})
 	}
 }
 
@@ -149,7 +182,7 @@ func (n *node) output(of physical.Node) {
 func (d *describer) lookup(j *physical.IndexJoin) *node {
 	s := j.Inner
 	name, key := s.Table.Name+" key", s.Table.RowKey
-	if pk := s.Table.PrimaryKey(); pk != nil {
+	if pk := s.Table.RowPrimaryKey(); pk != nil {
 		name = pk.Name
 	}
 	if s.Index != nil {

@@ -133,6 +133,7 @@ type ArrayExpr struct {
 // RowExpr is ROW(…). A comparison of rows is bound to comparisons of fields, and no RowExpr
 // remains.
 type RowExpr struct {
+	T     *types.Type // a composite type, or one of RowOf
 	Elems []Expr
 	Names []string // of the fields, if it is a whole row of a relation
 }
@@ -189,7 +190,7 @@ func (e *Subquery) Hashed() bool {
 		return false
 	}
 	for i, op := range e.Ops {
-		if op.Name != want || !sameKeys(op, e.Left[i].Type()) {
+		if op.Comparison() != want || !sameKeys(op, e.Left[i].Type()) {
 			return false
 		}
 	}
@@ -226,6 +227,6 @@ func (e *Coalesce) Type() *types.Type    { return e.T }
 func (e *InList) Type() *types.Type      { return types.TBool }
 func (e *Cast) Type() *types.Type        { return e.T }
 func (e *ArrayExpr) Type() *types.Type   { return e.T }
-func (e *RowExpr) Type() *types.Type     { return types.TRecord }
+func (e *RowExpr) Type() *types.Type     { return e.T }
 func (e *Quantified) Type() *types.Type  { return types.TBool }
 func (e *Subquery) Type() *types.Type    { return e.T }

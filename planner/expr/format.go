@@ -182,8 +182,13 @@ func (f *formatter) cast(e *Cast) {
 // call formats a function call, or an operator in parentheses.
 func (f *formatter) call(e *Call) {
 	name := e.Func.Name
-	if e.Func.Bound {
+	switch {
+	case e.Func.Bound:
 		f.expr(e.Args[0])
+		return
+	case name == "is document":
+		f.expr(e.Args[0])
+		f.b.WriteString(" IS DOCUMENT")
 		return
 	}
 	if name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' &&

@@ -21,13 +21,21 @@ const (
 // Func is one overload of a scalar function, operator or set-returning function.
 type Func struct {
 	Name string // function name, or the operator's spelling
+	// Extension is the extension that the function belongs to; "": it is in pg_catalog.
+	Extension string
 	// Declared argument types; a polymorphic one is nil (any) or AnyElement/AnyArray.
 	Args       []*types.Type
 	Variadic   bool        // the last of Args repeats
 	Returns    *types.Type // nil: polymorphic, see ReturnType
 	ReturnType func(args []*types.Type) *types.Type
 	Volatility Volatility
-	NotStrict  bool // called with NULL arguments too; a strict function gives NULL
+	// Inlined: PostgreSQL writes the arguments as text instead of calling the function, so that a
+	// call is as volatile as that.
+	Inlined   bool
+	NotStrict bool // called with NULL arguments too; a strict function gives NULL
+	// Leakproof: nothing but the result of a call depends on its arguments, not even an error. So
+	// it may see rows that the conditions of a security barrier hide.
+	Leakproof bool
 	// Same identifies a function that is made for a call: two functions with equal Same compute the
 	// same. It is nil for a function of the catalogue, which is equal only to itself.
 	Same any
@@ -42,6 +50,21 @@ type Func struct {
 	// Set computes the rows of a set-returning function, each a row of Columns.
 	Set     func(rt *Runtime, args []types.Datum, emit func(row []types.Datum) error) error
 	Columns []SetColumn
+	// ForRow, when not nil, returns the function for a call in FROM with a column definition list:
+	// it makes records of type row, whose fields are known.
+	ForRow func(row *types.Type) *Func
+}
+
+// Comparison returns the name of an operator by which values are compared. It is "" for an operator
+// of types without an order: = and < of these mean something else, such as that of boxes, which
+// compares areas. So nothing follows from its result but what it says.
+func (f *Func) Comparison() string {
+	for _, t := range f.Args {
+		if t != nil && t.Unordered() {
+			return ""
+		}
+	}
+	return f.Name
 }
 
 // SetColumn is an output column of a set-returning function. A nil Type is the element type of the
@@ -62,12 +85,25 @@ type Runtime struct {
 	ArgTypes []*types.Type
 	// Format has datestyle, intervalstyle, bytea_output and extra_float_digits, for text output.
 	Format types.Format
+	// Versions has the writers of the rows that the statement sees; nil where it runs on no store.
+	Versions Versions
+	// Replaced is set while RETURNING shows a row that ON CONFLICT DO UPDATE has changed.
+	Replaced bool
 	// Memory is the statement's account; nil where no statement runs, where a fixed bound applies.
 	Memory Account
 
 	taken int64 // bytes asked for and not released
 	held  int64 // those of the current evaluation
 	work  int   // since the last check of Ctx, in bytes
+}
+
+// Versions has the transactions that wrote the rows that a statement sees, each named by its start
+// timestamp.
+type Versions interface {
+	// Writer returns the transaction that wrote the version that is seen of the row with a key.
+	Writer(ctx context.Context, key []byte) (int64, error)
+	// Own returns the transaction in which the statement runs.
+	Own() int64
 }
 
 // Session is what system functions need of the session. It may be nil while the planner folds
@@ -87,10 +123,50 @@ type Session interface {
 	// ResolveClass returns the OID of a relation by its name as text ('s.t'), or error 42P01.
 	ResolveClass(name string) (types.OID, error)
 	// Describe returns catalog entries by OID for functions such as pg_get_expr and for regclass
-	// output. kind is "class", "type", "namespace", "indexdef", "constraintdef", "viewdef" or
-	// "serial".
+	// output. kind is "class", "type", "namespace", "indexdef", "constraintdef", "viewdef",
+	// "serial" or "updatable".
 	Describe(kind string, oid types.OID, extra string) (string, bool)
 }
+
+// ClientText is an optional interface of a Session: the text of statements that the client sent.
+type ClientText interface {
+	CurrentQuery() (string, error)
+}
+
+// SystemQueries is an optional interface of a Session: what the system's views show.
+type SystemQueries interface {
+	// SystemQuery passes the rows of a query, with parameters of these types, to emit. The query
+	// sees what the running statement sees.
+	SystemQuery(text string, ts []*types.Type, params []types.Datum,
+		emit func(row []types.Datum) error) error
+	// MayCall returns 42501 unless the current role may call a function that is for superusers,
+	// and for the roles that have the privileges of one of others.
+	MayCall(function string, others ...types.OID) error
+}
+
+// Temporaries is an optional interface of a Session: its temporary schema.
+type Temporaries interface {
+	// TemporarySchema returns the schema's OID and name; zero while there is none.
+	TemporarySchema() (types.OID, string, error)
+}
+
+// Cursors is an optional interface of a Session: its cursors.
+type Cursors interface {
+	// CurrentOf returns a part of the key of the row at which a cursor is, or error 24000 if it is
+	// at no row of the relation.
+	CurrentOf(cursor string, key CursorKey) (types.Datum, error)
+}
+
+// CursorKey names one part of the key of the rows of a relation.
+type CursorKey struct {
+	Relation types.OID
+	Name     string // of the relation
+	Part     int
+}
+
+// SequenceGuard is an optional interface of a Session: it returns an error if the role that runs
+// the statement may not draw values from a sequence.
+type SequenceGuard interface{ MayAdvance(seq types.OID) error }
 
 // AdvisoryLocks is an optional interface of a Session: locks on numbers whose meaning applications
 // define.
@@ -110,6 +186,11 @@ type Timestamps interface {
 	// StartTimestamp returns the start timestamp of the running transaction, which identifies its
 	// locks and records.
 	StartTimestamp() (int64, error)
+	// HasWritten reports whether the running transaction has written anything.
+	HasWritten() (bool, error)
+	// RunningTransactions returns the start timestamps of all other transactions that run, in
+	// ascending order. Those that have not written yet may still do so.
+	RunningTransactions() ([]int64, error)
 	// SnapshotTimestamp returns the timestamp at which the running statement reads.
 	SnapshotTimestamp() (int64, error)
 	// LastCommitTimestamp returns the timestamp from which on the effects of the session's last
@@ -118,6 +199,46 @@ type Timestamps interface {
 	// ViewTimestamp returns the timestamp of its tables that an incremental view shows in the
 	// running statement; false when it has no rows yet.
 	ViewTimestamp(view types.OID) (int64, bool, error)
+}
+
+// Snapshots is an optional interface of a Session: snapshots that other transactions may read.
+type Snapshots interface {
+	// ExportSnapshot returns the identifier of the running transaction's snapshot, which is valid
+	// until that transaction ends.
+	ExportSnapshot() (string, error)
+}
+
+// LargeObject is an open large object, with a position.
+type LargeObject interface {
+	Writable() bool
+	Offset() int64
+	Size(ctx context.Context) (int64, error)
+	// Seek moves the position and returns it. whence is one of io's constants.
+	Seek(ctx context.Context, offset int64, whence int) (int64, error)
+	// Read reads fewer bytes than p has at the end of the object only.
+	Read(ctx context.Context, p []byte) (n int, err error)
+	Write(ctx context.Context, p []byte) error
+	Truncate(ctx context.Context, length int64) error
+	Close()
+}
+
+// LargeObjects is an optional interface of a Session: the large objects of its database, as the
+// running transaction sees them.
+type LargeObjects interface {
+	// CreateLargeObject makes one for a function, which errors name; with ID 0 it chooses the ID.
+	CreateLargeObject(command string, id types.OID) (types.OID, error)
+	UnlinkLargeObject(id types.OID) error
+	// OpenLargeObject opens one for reading, or for reading and writing.
+	OpenLargeObject(id types.OID, write bool) (LargeObject, error)
+	// NumberLargeObject gives an open one the least free descriptor.
+	NumberLargeObject(h LargeObject) (descriptor int32, err error)
+	// NumberedLargeObject returns what a descriptor stands for; 42704 for one that is free.
+	NumberedLargeObject(descriptor int32) (LargeObject, error)
+	CloseLargeObject(descriptor int32) error
+	// MayWriteLargeObjects returns why a function may not write in the running transaction.
+	MayWriteLargeObjects(command string) error
+	// MayUseServerFiles reports whether the current role may name files of the server.
+	MayUseServerFiles() bool
 }
 
 // Notifications is an optional interface of a Session: messages to the sessions that listen.
@@ -193,6 +314,7 @@ type AdvisoryKey struct {
 // Aggregate is one overload of an aggregate function.
 type Aggregate struct {
 	Name       string
+	Extension  string // as in Func
 	Args       []*types.Type
 	Variadic   bool
 	Returns    *types.Type

@@ -117,7 +117,7 @@ func Children(e Expr, fn func(Expr) Expr) Expr {
 		}
 	case *RowExpr:
 		if elems, changed := mapAll(e.Elems, fn); changed {
-			return &RowExpr{Elems: elems, Names: e.Names}
+			return &RowExpr{T: e.T, Elems: elems, Names: e.Names}
 		}
 	case *Quantified:
 		left, array := fn(e.Left), fn(e.Array)

@@ -150,8 +150,10 @@ func (c *checker) node(n logical.Node) error {
 	case *logical.Scan:
 		return readable(n.Desc)
 	case *logical.FuncScan:
-		if n.Func != nil && n.Func.Volatility != expr.Immutable {
-			return refused(0, "function %s, which is not immutable", n.Func.Name)
+		for _, f := range n.Funcs {
+			if f.Func != nil && f.Func.Volatility != expr.Immutable {
+				return refused(0, "function %s, which is not immutable", f.Func.Name)
+			}
 		}
 	case *logical.ProjectSet:
 		pos := 0
@@ -240,39 +242,35 @@ func (c *checker) expr(e expr.Expr) error {
 	return err
 }
 
-// stableCast reports whether a cast depends on the time zone or on how dates are written, or looks
-// names up.
+// stableCast reports whether a cast depends on settings, as the time zone, or on the catalog: it
+// looks names up, or the texts of values may change. PostgreSQL takes the text of any array and
+// range for such; here it depends on what they are made of.
 func stableCast(from, to *types.Type) bool {
-	if from.Family == types.Array && to.Family == types.Array {
-		return stableCast(from.Elem, to.Elem)
-	}
 	if from.OID == to.OID {
 		return false
 	}
-	moment := func(t *types.Type) bool {
-		switch t.Family {
-		case types.Date, types.Time, types.Timestamp, types.Interval:
-			return true
-		}
+	from, to = innermost(from), innermost(to)
+	return named(from) || named(to) || expr.CastVolatility(from, to) != expr.Immutable
+}
+
+// innermost is what a type is made of: below domains, the elements of arrays, the bounds of ranges.
+func innermost(t *types.Type) *types.Type {
+	switch t = t.Base(); {
+	case t.Elem != nil:
+		return innermost(t.Elem)
+	case t.Sub != nil: // a range, or a multirange of ranges
+		return innermost(t.Sub)
+	}
+	return t
+}
+
+// named reports whether the texts of a type's values are names of objects.
+func named(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDOid:
 		return false
 	}
-	named := func(t *types.Type) bool {
-		if t.Family != types.Int {
-			return false
-		}
-		switch t.OID {
-		case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDOid:
-			return false
-		}
-		return true
-	}
-	switch {
-	case named(from) || named(to):
-		return true
-	case moment(from) && moment(to):
-		return from.OID == types.OIDTimestampTZ || to.OID == types.OIDTimestampTZ
-	}
-	return moment(from) && to.Family == types.String || from.Family == types.String && moment(to)
+	return t.Family == types.Int
 }
 
 func indexable(t *types.Type) bool { return codec.Indexable(t) }

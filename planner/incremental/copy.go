@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -56,10 +57,7 @@ func (c *copier) node(n logical.Node) logical.Node {
 		return out
 	}
 	f := *n.(*logical.FuncScan)
-	f.Args, f.Cols = c.exprs(f.Args), c.fresh(f.Cols)
-	if f.Scalar != nil {
-		f.Scalar = c.expr(f.Scalar)
-	}
+	f.Funcs, f.Cols = opt.MapTableFuncs(f.Funcs, c.expr), c.fresh(f.Cols)
 	return &f
 }
 

@@ -192,7 +192,7 @@ func equalities(j *logical.Join) (pairs [][2]expr.Expr) {
 	l, r := logical.MadeCols(j.Left), logical.MadeCols(j.Right)
 	for _, on := range j.On {
 		call, ok := on.(*expr.Call)
-		if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
+		if !ok || call.Func.Comparison() != "=" || len(call.Args) != 2 {
 			continue
 		}
 		a, b := logical.ColsOf(call.Args[0]), logical.ColsOf(call.Args[1])

@@ -13,13 +13,17 @@ func Equal(a, b expr.Expr) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || !sameType(a.Type(), b.Type()) {
+	if a == nil || b == nil {
+		return false
+	}
+	if c, isCol := a.(*expr.Col); isCol { // of any type: that of a domain, or what it is over
+		o, ok := b.(*expr.Col)
+		return ok && c.Index == o.Index
+	}
+	if !sameType(a.Type(), b.Type()) {
 		return false
 	}
 	switch a := a.(type) {
-	case *expr.Col:
-		o, ok := b.(*expr.Col)
-		return ok && a.Index == o.Index
 	case *expr.Const:
 		o, ok := b.(*expr.Const)
 		return ok && EqualDatum(a.T, a.Value, o.Value)

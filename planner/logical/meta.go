@@ -32,6 +32,11 @@ type Meta struct {
 	CTEs   []*CTE
 	Params []*types.Type
 	Tables []opt.TableVersion
+	// Needs are the privileges that the statement needs when it runs.
+	Needs []*opt.Need
+	// RowSecurity is set when the statement uses a table with row level security: its plan is for
+	// one role, whether policies bind that role or not.
+	RowSecurity bool
 	// Scans lists the relations read, in the order of their columns' IDs.
 	Scans []ScanColumns
 	// Writes is set when the statement modifies rows or calls a function that changes something.
@@ -39,6 +44,8 @@ type Meta struct {
 	// Lasting is set when the statement calls a function whose effect remains when the transaction
 	// is rolled back.
 	Lasting bool
+	// Positions are of the rows of a cursor's query, in the order of their columns.
+	Positions []opt.Position
 	// Joins, Subqueries and CTERefs count the nodes that the binder made. Rules check them first,
 	// so that small statements do not pay for rules that cannot fire.
 	Joins, Subqueries int
@@ -48,6 +55,7 @@ type Meta struct {
 type ScanColumns struct {
 	Desc  *table.Desc
 	First ColID
+	Exprs []expr.Expr // as in Scan
 }
 
 // NewMeta returns an empty Meta.

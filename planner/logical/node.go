@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 )
 
 // Node is a relational operator.
@@ -23,6 +24,10 @@ type Scan struct {
 	// Partial has the predicate of each partial index. An index that is missing here cannot be
 	// used.
 	Partial map[table.IndexID][]expr.Expr
+	// Exprs has the expressions of indexes, in the order of Desc.Exprs, nil where one cannot be
+	// bound. Each has an ID as if it were a column behind those of Desc, but the scan does not make
+	// it: conditions are matched with keys by it (ByIndex).
+	Exprs []expr.Expr
 	// Before reads the relation as it was before the delta that the statement applies.
 	Before bool
 }
@@ -33,11 +38,10 @@ type Values struct {
 	Rows [][]expr.Expr
 }
 
-// FuncScan is a function in FROM. If Func is nil, Scalar gives one row of one column.
+// FuncScan gives the rows of functions in FROM side by side, as many as the longest has: the others
+// are filled with NULLs. With Ordinality an int8 column follows, the number of the row.
 type FuncScan struct {
-	Func       *expr.Func
-	Args       []expr.Expr
-	Scalar     expr.Expr
+	Funcs      []opt.TableFunc
 	Ordinality bool
 	Alias      string
 	Cols       []ColID
@@ -51,11 +55,25 @@ type CTERef struct {
 	Cols      []ColID
 }
 
+// Recursion gives the rows of a recursive WITH query that refers to an outer query: unlike others,
+// which run once for the statement, it runs where it is read, anew each time the columns of the
+// outer query change. Its inputs are the two terms of CTE, which no other node reads.
+type Recursion struct {
+	CTE   *CTE
+	Alias string
+	Cols  []ColID
+}
+
 // Filter keeps the rows for which all Conds are true.
 type Filter struct {
 	Child Node
 	Conds []expr.Expr
 }
+
+// Barrier passes its child's rows on, and hides the rows that its child drops from all that is
+// above: a condition moves below it only if it is leakproof ([Leakproof]). It has no physical form,
+// for then all conditions have their places.
+type Barrier struct{ Child Node }
 
 // Item is an expression and its ID. A column that is passed on keeps its ID.
 type Item struct {
@@ -70,12 +88,13 @@ type Project struct {
 	cols  []ColID
 }
 
-// SetItem is a set-returning call; Column selects one of the function's columns.
+// SetItem is a set-returning call. With Row, a record type, its value is the whole row of the
+// function's columns, else the only one.
 type SetItem struct {
-	ID     ColID
-	Func   *expr.Func
-	Args   []expr.Expr
-	Column int
+	ID   ColID
+	Func *expr.Func
+	Args []expr.Expr
+	Row  *types.Type
 }
 
 // ProjectSet passes its child's columns on and adds the values of set-returning calls, side by
@@ -125,10 +144,12 @@ type Sort struct {
 	Keys  []opt.SortKey
 }
 
-// Limit skips Offset rows and passes on Count rows.
+// Limit skips Offset rows and passes on Count rows, and with Ties, by which the rows are sorted,
+// those behind that are equal to the last one.
 type Limit struct {
 	Child         Node
 	Count, Offset expr.Expr
+	Ties          []opt.SortKey
 }
 
 // Append is UNION ALL: column i of the result is InCols[k][i] of input k.
@@ -174,7 +195,13 @@ func (n *FuncScan) Columns() []ColID { return n.Cols }
 func (n *CTERef) Columns() []ColID { return n.Cols }
 
 // Columns implements Node.
+func (n *Recursion) Columns() []ColID { return n.Cols }
+
+// Columns implements Node.
 func (n *Filter) Columns() []ColID { return n.Child.Columns() }
+
+// Columns implements Node.
+func (n *Barrier) Columns() []ColID { return n.Child.Columns() }
 
 // Columns implements Node.
 func (n *Project) Columns() []ColID {

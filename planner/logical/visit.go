@@ -9,7 +9,12 @@ import (
 // EachInput calls fn with a pointer to each child node; fn may replace the node.
 func EachInput(n Node, fn func(*Node)) {
 	switch n := n.(type) {
+	case *Recursion:
+		fn(&n.CTE.Query.Node)
+		fn(&n.CTE.Recursive.Node)
 	case *Filter:
+		fn(&n.Child)
+	case *Barrier:
 		fn(&n.Child)
 	case *Project:
 		fn(&n.Child)
@@ -41,6 +46,8 @@ func EachInput(n Node, fn func(*Node)) {
 		fn(&n.Child)
 	case *Delete:
 		fn(&n.Child)
+	case *Merge:
+		fn(&n.Child)
 	case *LockRows:
 		fn(&n.Child)
 	}
@@ -55,9 +62,11 @@ func EachExpr(n Node, fn func(*expr.Expr)) {
 			each(row, fn)
 		}
 	case *FuncScan:
-		each(n.Args, fn)
-		if n.Scalar != nil {
-			fn(&n.Scalar)
+		for i := range n.Funcs {
+			each(n.Funcs[i].Args, fn)
+			if n.Funcs[i].Scalar != nil {
+				fn(&n.Funcs[i].Scalar)
+			}
 		}
 	case *Filter:
 		each(n.Conds, fn)
@@ -85,9 +94,10 @@ func EachExpr(n Node, fn func(*expr.Expr)) {
 		if n.Offset != nil {
 			fn(&n.Offset)
 		}
+		eachKey(n.Ties, fn)
 	case *Window:
 		eachWindow(n, fn)
-	case *Insert, *Update, *Delete:
+	case *Insert, *Update, *Delete, *Merge:
 		eachModify(n, fn)
 	}
 }
@@ -106,19 +116,30 @@ func eachModify(n Node, fn func(*expr.Expr)) {
 	switch n := n.(type) {
 	case *Insert:
 		checks(n.Checks)
+		checks(n.ViewChecks)
 		eachItem(n.Returning, fn)
 		if oc := n.OnConflict; oc != nil {
 			assigns(oc.Set)
+			assigns(oc.Generated)
 			if oc.Where != nil {
 				fn(&oc.Where)
 			}
+			checks(oc.Targets)
+			checks(oc.Checks)
 		}
 	case *Update:
 		assigns(n.Set)
+		assigns(n.Generated)
 		checks(n.Checks)
+		checks(n.ViewChecks)
 		eachItem(n.Returning, fn)
 	case *Delete:
 		eachItem(n.Returning, fn)
+	case *Merge:
+		for i := range n.Actions {
+			n.Actions[i].EachExpr(fn)
+		}
+		checks(n.Checks)
 	}
 }
 
@@ -246,13 +267,19 @@ func collect(n Node, refs, defs *ColSet) {
 		for _, c := range n.InCols {
 			refs.AddAll(c)
 		}
+	case *Recursion:
+		refs.AddAll(n.CTE.Query.IDs())
+		refs.AddAll(n.CTE.Recursive.IDs())
 	case *Insert:
 		defineRow(defs, n.Desc, n.Row)
 		if oc := n.OnConflict; oc != nil && oc.Update {
 			defineRow(defs, n.Desc, oc.Existing)
 			defineRow(defs, n.Desc, oc.Excluded)
+			defineRow(defs, n.Desc, oc.Row)
 		}
 	case *Update:
+		defineRow(defs, n.Desc, n.Row)
+	case *Merge:
 		defineRow(defs, n.Desc, n.Row)
 	}
 	EachExpr(n, func(e *expr.Expr) { ExprCols(*e, refs) })
@@ -284,10 +311,10 @@ func Movable(e expr.Expr) bool { return !IsVolatile(e) && !expr.HasSubquery(e) }
 func NodeVolatile(n Node) bool {
 	found := false
 	switch n := n.(type) {
-	case *Insert, *Update, *Delete, *LockRows:
+	case *Insert, *Update, *Delete, *Merge, *LockRows:
 		return true
 	case *FuncScan:
-		found = n.Func != nil && n.Func.Volatility == expr.Volatile
+		found = opt.AnyVolatile(n.Funcs)
 	case *ProjectSet:
 		for _, it := range n.Items {
 			found = found || it.Func.Volatility == expr.Volatile

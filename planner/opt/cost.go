@@ -72,7 +72,8 @@ type Estimate struct {
 // zero value disables nothing and uses the default costs.
 type Costs struct {
 	// No… disable a method: it is used only where there is no other.
-	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoHashJoin, NoNestLoop, NoSort bool
+	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoBitmapScan bool
+	NoHashJoin, NoNestLoop, NoSort, NoHashAgg             bool
 	// RandomPage is the cost of reading a page out of order, relative to reading pages in order; 0:
 	// 4.
 	RandomPage float64
@@ -117,6 +118,16 @@ func (c Costs) Scan(s KeyScan) float64 {
 		return s.Rows * perRow
 	}
 	return seekCost*c.randomIO()*float64(s.Ranges) + s.Rows*perRow
+}
+
+// entryCost is the cost of an entry of a GIN index, of which no value is decoded.
+const entryCost = 0.3
+
+// KeysScan returns the cost of a scan by entries of GIN indexes: of so many entries in so many
+// lists, and of fetching rows and testing their condition.
+func (c Costs) KeysScan(lists, entries, rows float64) float64 {
+	return seekCost*c.randomIO()*lists + entries*entryCost + rows*(c.matchCost(true)+filterCost) +
+		penalty(c.NoBitmapScan)
 }
 
 // matchCost returns the cost of one row found by a key.

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
 )
 
 // JoinKind is the kind of a join.
@@ -22,6 +23,16 @@ const (
 // String returns the name that EXPLAIN uses.
 func (k JoinKind) String() string {
 	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti", "Null-Aware Anti"}[k]
+}
+
+// Position lists which columns of a cursor's result are the key of a row of a table. WHERE CURRENT
+// OF finds the row by it. These columns are behind those that the query names, and no client sees
+// them.
+type Position struct {
+	Table   table.ID
+	First   int // the first of the columns
+	Columns int
+	Locked  bool // the cursor locks the row: FOR UPDATE or FOR SHARE
 }
 
 // SortKey orders by an expression.

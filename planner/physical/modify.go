@@ -12,8 +12,10 @@ import (
 type Insert struct {
 	Base
 	Table      *table.Desc
+	Alias      string // of the statement, or ""
 	Child      Node
 	Checks     []opt.Check
+	ViewChecks []opt.Check // tested once the row is written; NULL does not pass
 	OnConflict *OnConflict
 	Returning  []expr.Expr // nil: no output rows
 }
@@ -27,6 +29,10 @@ type OnConflict struct {
 	Update bool
 	Set    []opt.Assign
 	Where  expr.Expr
+	// Generated reads the row that the existing one becomes, once Set has made it.
+	Generated []opt.Assign
+	// Targets are the policies' conditions on the existing row, Checks those on the changed one.
+	Targets, Checks []opt.Check
 }
 
 // Update changes rows. Child's first columns are all columns of Table, hidden ones included, in
@@ -34,19 +40,37 @@ type OnConflict struct {
 // reads the new row followed by Child's further columns. A row that appears twice is changed once.
 type Update struct {
 	Base
-	Table     *table.Desc
-	Child     Node
-	Set       []opt.Assign
+	Table *table.Desc
+	Alias string // of the statement, or ""
+	Child Node
+	Set   []opt.Assign
+	// Generated reads the new row, once Set has made it.
+	Generated []opt.Assign
 	Checks    []opt.Check
-	Returning []expr.Expr
+	// ViewChecks are as of Insert.
+	ViewChecks []opt.Check
+	Returning  []expr.Expr
 }
 
 // Delete removes rows. Child is as for Update; Returning reads Child's row.
 type Delete struct {
 	Base
 	Table     *table.Desc
+	Alias     string // of the statement, or ""
 	Child     Node
 	Returning []expr.Expr
+}
+
+// Merge inserts, changes and removes rows of Table. Child is as for Update, and the columns of
+// Table are NULL in a row without a match. Of Actions, Cond and Set read Child's row, and Generated
+// reads the new row, as Checks do. Output: none.
+type Merge struct {
+	Base
+	Table   *table.Desc
+	Alias   string
+	Child   Node
+	Actions []opt.MergeAction
+	Checks  []opt.Check
 }
 
 // Refresh makes the rows of Table, a materialized view with a unique index, those of Child, and
@@ -63,4 +87,5 @@ type Refresh struct {
 func (n *Insert) Children() []Node  { return []Node{n.Child} }
 func (n *Update) Children() []Node  { return []Node{n.Child} }
 func (n *Delete) Children() []Node  { return []Node{n.Child} }
+func (n *Merge) Children() []Node   { return []Node{n.Child} }
 func (n *Refresh) Children() []Node { return []Node{n.Child, n.Old} }

@@ -51,16 +51,33 @@ type Plan struct {
 	// Tables lists all relations that are read or written, with the versions that the plan was made
 	// for: a cached plan is valid while all of them are current.
 	Tables []opt.TableVersion
+	// Needs are the privileges that running the plan takes, to be checked at each run.
+	Needs []*opt.Need
+	// RowSecurity is set when a table of the plan has row level security: the plan is for the role
+	// for which it was made, and no other.
+	RowSecurity bool
 	// NoCache is set when planning used a value that holds only for this moment, such as
 	// 'now'::timestamp: the plan serves one statement.
 	NoCache bool
-	// References is set when the plan writes a table that has foreign keys or that foreign keys
-	// refer to.
-	References bool
+	// ChecksLater is set when the plan writes a table of which rows may leave checks
+	// (table.Desc.ChecksLater).
+	ChecksLater bool
 	// Lasting is set when the plan calls a function whose effect remains when the transaction is
 	// rolled back, such as a session's advisory lock: a failed attempt cannot be undone.
 	Lasting  bool
 	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
+	// Positions are those of a cursor's rows.
+	Positions []opt.Position
+}
+
+// Hidden returns how many columns of the result are there only for WHERE CURRENT OF. They are the
+// last ones.
+func (p *Plan) Hidden() int {
+	n := 0
+	for _, at := range p.Positions {
+		n += at.Columns
+	}
+	return n
 }
 
 // CTE is a materialised WITH query. In a recursive query Plan is the first term. Recursive is the

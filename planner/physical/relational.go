@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 )
 
 // Filter keeps rows for which Cond is true.
@@ -28,13 +29,13 @@ type ProjectSet struct {
 	Items []SetItem
 }
 
-// SetItem is a plain expression, or a set-returning call over expressions.
+// SetItem is a plain expression, or a set-returning call over expressions. With Row, a record type,
+// the value is the whole row of the function's columns, else the only one.
 type SetItem struct {
 	Expr expr.Expr // nil for a set-returning call
 	Func *expr.Func
 	Args []expr.Expr
-	// Column selects one of Func's columns.
-	Column int
+	Row  *types.Type
 }
 
 // HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row).
@@ -94,25 +95,29 @@ type Limit struct {
 	Base
 	Child         Node
 	Count, Offset expr.Expr
+	Ties          []expr.Expr // rows equal in these to the last one follow it
 }
 
 // Distinct removes duplicate rows. With On it keeps the first row, in input order, for each value
-// of these expressions: DISTINCT ON over sorted input.
+// of these expressions: DISTINCT ON over sorted input. Sorted: equal rows are neighbours.
 type Distinct struct {
 	Base
-	Child Node
-	On    []expr.Expr
+	Child  Node
+	On     []expr.Expr
+	Sorted bool
 }
 
 // Aggregate groups by GroupBy and computes Aggs. Output: the group keys, then the aggregates.
 // Without GroupBy there is exactly one group, even for no input. Sets, when not nil, lists the
-// grouping sets as indexes into GroupBy; a key outside of the set is NULL.
+// grouping sets as indexes into GroupBy; a key outside of the set is NULL. Groups come in the order
+// of their first rows; Sorted: these are in order of the keys.
 type Aggregate struct {
 	Base
 	Child   Node
 	GroupBy []expr.Expr
 	Aggs    []opt.Agg
 	Sets    [][]int
+	Sorted  bool
 }
 
 // Append is UNION ALL.
@@ -127,6 +132,7 @@ type SetOp struct {
 	Except      bool // else intersect
 	All         bool
 	Left, Right Node
+	Sorted      bool // the rows of Left
 }
 
 // Window computes window functions. Their columns follow those of the child.

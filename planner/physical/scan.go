@@ -2,6 +2,7 @@ package physical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -20,11 +21,21 @@ type Scan struct {
 	// their expressions are evaluated: the operator sorts and merges them. Their expressions read
 	// no columns.
 	Ranges []Range
+	// Keys is the condition whose rows are found by the entries of GIN indexes, Index among them;
+	// nil if the scan reads a range. It may include rows for which the condition is not true, so
+	// Filter has all conditions.
+	Keys *KeyCond
 	// Reverse reads from the end. Ordered is set when a node above depends on the key order.
 	Reverse bool
 	Ordered bool
+	// RowOrder reads the rows that index entries name in the order of their own keys, as many at a
+	// time as fit a batch. PostgreSQL's bitmap scan is for the same: neighbours are read together.
+	RowOrder bool
 	// Filter is evaluated over the output columns; nil for none.
 	Filter expr.Expr
+	// Recheck is the whole condition on a row, over the output columns, if the index has
+	// expressions or a predicate: the columns do not show then whether a row is in the ranges.
+	Recheck expr.Expr
 	// Limit is the number of rows after which the node above stops reading, or 0: a hint for batch
 	// sizes.
 	Limit int64
@@ -44,6 +55,35 @@ type Range struct {
 	IsNull            []bool // parallel to Eq, or nil
 	Low, High         expr.Expr
 	LowIncl, HighIncl bool
+}
+
+// KeyCond is a condition that GIN indexes serve, or an AND or OR of such.
+type KeyCond struct {
+	// Args are the parts of an AND, with Any those of an OR; nil for a single condition.
+	Args []*KeyCond
+	Any  bool
+
+	// A single condition is `column Operator Arg`, with column number Column of Index. Arg
+	// reads no columns.
+	Index    *table.Index
+	Column   int
+	Operator string
+	Arg      expr.Expr
+	Cond     expr.Expr // what the statement has, for EXPLAIN; nil for an AND
+	Rows     float64   // estimate of those that the condition includes
+}
+
+// Each calls fn with each single condition.
+func (k *KeyCond) Each(fn func(*KeyCond)) {
+	if k == nil {
+		return
+	}
+	if k.Index != nil {
+		fn(k)
+	}
+	for _, a := range k.Args {
+		a.Each(fn)
+	}
 }
 
 // VirtualScan reads a table that the server computes (pg_catalog, information_schema).
@@ -71,13 +111,11 @@ type Values struct {
 	Rows [][]expr.Expr
 }
 
-// FuncScan is a set-returning function in FROM. With Ordinality an int8 column follows. Scalar
-// functions give one row of one column.
+// FuncScan gives the rows of functions in FROM side by side, the shorter ones filled with NULLs.
+// With Ordinality an int8 column follows.
 type FuncScan struct {
 	Base
-	Func       *expr.Func // nil: Scalar is set
-	Args       []expr.Expr
-	Scalar     expr.Expr
+	Funcs      []opt.TableFunc
 	Ordinality bool
 	Alias      string
 }
@@ -87,8 +125,19 @@ type CTEScan struct {
 	Base
 	ID        int
 	Name      string
+	Alias     string
 	WorkTable bool
 }
+
+// Recursion computes a recursive WITH query where it is read. A CTEScan of the same ID reads the
+// rows of its last round.
+type Recursion struct {
+	Base
+	CTE CTE
+}
+
+// Children implements Node.
+func (n *Recursion) Children() []Node { return []Node{n.CTE.Plan, n.CTE.Recursive} }
 
 func (*Scan) Children() []Node        { return nil }
 func (*VirtualScan) Children() []Node { return nil }

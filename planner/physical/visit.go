@@ -17,7 +17,8 @@ func EachExpr(n Node, fn func(expr.Expr)) {
 			each(fn, r.Eq...)
 			each(fn, r.Low, r.High)
 		}
-		each(fn, n.Filter)
+		n.Keys.Each(func(k *KeyCond) { each(fn, k.Arg) })
+		each(fn, n.Filter, n.Recheck)
 	case *VirtualScan:
 		each(fn, n.Filter)
 	case *DeltaScan:
@@ -27,8 +28,10 @@ func EachExpr(n Node, fn func(expr.Expr)) {
 			each(fn, row...)
 		}
 	case *FuncScan:
-		each(fn, n.Args...)
-		each(fn, n.Scalar)
+		for i := range n.Funcs {
+			each(fn, n.Funcs[i].Args...)
+			each(fn, n.Funcs[i].Scalar)
+		}
 	case *Filter:
 		each(fn, n.Cond)
 	case *Project:
@@ -40,6 +43,7 @@ func EachExpr(n Node, fn func(expr.Expr)) {
 		}
 	case *Limit:
 		each(fn, n.Count, n.Offset)
+		each(fn, n.Ties...)
 	case *Distinct:
 		each(fn, n.On...)
 	case *Sort:
@@ -49,7 +53,7 @@ func EachExpr(n Node, fn func(expr.Expr)) {
 		eachOfJoin(fn, n)
 	case *Aggregate, *Window:
 		eachOfCalls(fn, n)
-	case *Insert, *Update, *Delete:
+	case *Insert, *Update, *Delete, *Merge:
 		eachOfModify(fn, n)
 	}
 }
@@ -97,17 +101,28 @@ func eachOfModify(fn func(expr.Expr), n Node) {
 	switch n := n.(type) {
 	case *Insert:
 		eachCheck(fn, n.Checks)
+		eachCheck(fn, n.ViewChecks)
 		if oc := n.OnConflict; oc != nil {
 			eachAssign(fn, oc.Set)
+			eachAssign(fn, oc.Generated)
 			each(fn, oc.Where)
+			eachCheck(fn, oc.Targets)
+			eachCheck(fn, oc.Checks)
 		}
 		each(fn, n.Returning...)
 	case *Update:
 		eachAssign(fn, n.Set)
+		eachAssign(fn, n.Generated)
 		eachCheck(fn, n.Checks)
+		eachCheck(fn, n.ViewChecks)
 		each(fn, n.Returning...)
 	case *Delete:
 		each(fn, n.Returning...)
+	case *Merge:
+		for i := range n.Actions {
+			n.Actions[i].EachExpr(func(e *expr.Expr) { fn(*e) })
+		}
+		eachCheck(fn, n.Checks)
 	}
 }
 

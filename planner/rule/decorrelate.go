@@ -136,7 +136,7 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 		switch {
 		case noNulls:
 			kind = opt.Anti
-		case correlated || len(sq.Left) != 1 || sq.Ops[0].Name != "=":
+		case correlated || len(sq.Left) != 1 || sq.Ops[0].Comparison() != "=":
 			return nil
 		}
 	}
@@ -178,7 +178,7 @@ func neverNullColumn(m *logical.Meta, n logical.Node, id logical.ColID) bool {
 	switch n := n.(type) {
 	case *logical.Scan:
 		return n.OwnsColumn(id) && m.Cols[id].NotNull
-	case *logical.Filter, *logical.Sort, *logical.Limit, *logical.Distinct:
+	case *logical.Filter, *logical.Barrier, *logical.Sort, *logical.Limit, *logical.Distinct:
 		var child logical.Node
 		logical.EachInput(n, func(in *logical.Node) { child = *in })
 		return neverNullColumn(m, child, id)

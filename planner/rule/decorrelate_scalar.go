@@ -197,7 +197,7 @@ func correlated(n logical.Node, outer logical.ColSet, dst []expr.Expr) []expr.Ex
 // and whose other side reads the outer row only. It returns the inner side and its place.
 func innerSide(cond expr.Expr, outer logical.ColSet) (inner expr.Expr, side int, ok bool) {
 	call, isCall := cond.(*expr.Call)
-	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 || expr.HasSubquery(cond) {
+	if !isCall || call.Func.Comparison() != "=" || len(call.Args) != 2 || expr.HasSubquery(cond) {
 		return nil, 0, false
 	}
 	for side, arg := range call.Args {

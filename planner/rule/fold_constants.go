@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -17,6 +19,9 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	logical.EachInput(n, func(in *logical.Node) { *in = foldConstants(c, *in) })
 	if v, ok := n.(*logical.Values); ok && len(v.Rows) > 4 {
 		return n // the rows of a bulk insert are constants already
+	}
+	if s, ok := n.(*logical.Scan); ok {
+		foldIndexes(s)
 	}
 	logical.EachExpr(n, func(e *expr.Expr) {
 		if !foldable(*e) {
@@ -42,12 +47,28 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	return n
 }
 
+// foldIndexes folds the expressions and predicates of a scan's indexes as conditions are folded, so
+// that the two remain equal.
+func foldIndexes(s *logical.Scan) {
+	for i, e := range s.Exprs {
+		if e != nil {
+			s.Exprs[i] = fold(e)
+		}
+	}
+	for id, pred := range s.Partial {
+		for i, e := range pred {
+			pred[i] = fold(e)
+		}
+		s.Partial[id] = simplify(pred)
+	}
+}
+
 // fold evaluates constants until nothing changes, since a NULL that it finds may make a larger
 // expression NULL. It leaves expressions alone that depend on the session's settings, so that the
 // plan may be cached.
 func fold(e expr.Expr) expr.Expr {
 	for range 4 {
-		next := eval.Fold(foldNulls(e), nil)
+		next := foldNulls(eval.Fold(e, nil))
 		if next == e {
 			return e
 		}
@@ -56,14 +77,28 @@ func fold(e expr.Expr) expr.Expr {
 	return e
 }
 
+// Fold evaluates the constants of an expression that belongs to no plan. An error that one raises
+// is the statement's, though no row may reach it, but for the branches that constants rule out.
+func Fold(e expr.Expr) (expr.Expr, error) {
+	e = fold(e)
+	return e, eval.Raised(e)
+}
+
 // foldNulls replaces a call of a strict function with a constant NULL argument by NULL, even if
-// another argument would raise an error, as PostgreSQL does. It also substitutes a constant operand
-// of CASE into its conditions.
+// another argument would raise an error for some row, as PostgreSQL does: but not if it raises one
+// for every row. It also substitutes a constant operand of CASE into its conditions. Requires:
+// constants are folded.
 func foldNulls(e expr.Expr) expr.Expr {
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		switch x := x.(type) {
 		case *expr.Call:
-			if !x.Func.NotStrict && x.Func.Set == nil && hasNull(x.Args) {
+			if !x.Func.NotStrict && x.Func.Set == nil && hasNull(x.Args) &&
+				!slices.ContainsFunc(x.Args, eval.Raises) {
+				return &expr.Const{T: x.T, Value: types.Null}
+			}
+		case *expr.Cast:
+			// a domain may refuse NULL
+			if k, ok := x.Arg.(*expr.Const); ok && k.Value.Null && !x.T.Constrained() {
 				return &expr.Const{T: x.T, Value: types.Null}
 			}
 		case *expr.InList:

@@ -68,6 +68,12 @@ func substitute(n logical.Node, by map[logical.ColID]logical.ColID) {
 		for i := range n.InCols {
 			n.InCols[i] = rename(n.InCols[i])
 		}
+	case *logical.Recursion:
+		for _, q := range []*logical.Query{n.CTE.Query, n.CTE.Recursive} {
+			for i := range q.Cols {
+				q.Cols[i].ID = renameID(q.Cols[i].ID, by)
+			}
+		}
 	case *logical.SetOp:
 		n.LeftCols, n.RightCols = rename(n.LeftCols), rename(n.RightCols)
 	case *logical.Insert:

@@ -68,7 +68,7 @@ func (jg *joinGraph) addCond(e expr.Expr) {
 			jg.leaves[i].conds = append(jg.leaves[i].conds, len(jg.conds))
 		}
 	}
-	if call, ok := e.(*expr.Call); ok && call.Func.Name == "=" && jc.leaves.Len() == 2 {
+	if call, ok := e.(*expr.Call); ok && call.Func.Comparison() == "=" && jc.leaves.Len() == 2 {
 		jc.equal = true
 	}
 	jg.conds = append(jg.conds, jc)
@@ -134,7 +134,7 @@ func (jg *joinGraph) restrictLeaf(col logical.ColID, cond expr.Expr) {
 // equalColumns recognises a = b between columns of one type.
 func equalColumns(e expr.Expr) (a, b logical.ColID, ok bool) {
 	call, isCall := e.(*expr.Call)
-	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 {
+	if !isCall || call.Func.Comparison() != "=" || len(call.Args) != 2 {
 		return 0, 0, false
 	}
 	l, lok := call.Args[0].(*expr.Col)
@@ -149,7 +149,7 @@ func equalColumns(e expr.Expr) (a, b logical.ColID, ok bool) {
 // column, the comparison and the place of the column in it.
 func equalsConstant(e expr.Expr) (*expr.Col, *expr.Call, int, bool) {
 	call, ok := e.(*expr.Call)
-	if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
+	if !ok || call.Func.Comparison() != "=" || len(call.Args) != 2 {
 		return nil, nil, 0, false
 	}
 	for side, arg := range call.Args {

@@ -18,6 +18,8 @@ func (c *Context) rows(n logical.Node) float64 {
 		return c.Estimator.TableRows(n.Desc)
 	case *logical.Filter:
 		return c.filterRows(n)
+	case *logical.Barrier:
+		return c.rows(n.Child)
 	case *logical.Project:
 		return c.rows(n.Child)
 	case *logical.Sort:
@@ -71,7 +73,7 @@ func (c *Context) joinRows(n *logical.Join) float64 {
 	var rest []expr.Expr
 	for _, on := range n.On {
 		call, ok := on.(*expr.Call)
-		if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
+		if !ok || call.Func.Comparison() != "=" || len(call.Args) != 2 {
 			rest = append(rest, on)
 			continue
 		}
@@ -115,6 +117,8 @@ func guess(n logical.Node) float64 {
 		return functionRows
 	case *logical.Filter:
 		return guessFilter(n)
+	case *logical.Barrier:
+		return guess(n.Child)
 	case *logical.Project:
 		return guess(n.Child)
 	case *logical.Sort:

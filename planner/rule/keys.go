@@ -25,13 +25,11 @@ func scanOf(n logical.Node) (*logical.Scan, []expr.Expr) {
 }
 
 // keyOf returns the columns of a key of the scan's table. The ID of a key part that is an
-// expression is 0.
+// expression is 0, or that which stands for it (logical.Scan.Exprs).
 func keyOf(s *logical.Scan, parts []table.IndexColumn) []logical.ColID {
 	ids := make([]logical.ColID, len(parts))
 	for i, part := range parts {
-		if part.ColumnID != 0 {
-			ids[i] = s.First + s.Desc.ColumnByID(part.ColumnID)
-		}
+		ids[i] = s.KeyID(part.ColumnID)
 	}
 	return ids
 }
@@ -43,7 +41,8 @@ func anyKey(s *logical.Scan, fits func(key []logical.ColID) bool) bool {
 		return true
 	}
 	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; ix.WhereText == "" && fits(keyOf(s, ix.Columns)) {
+		ix := &s.Desc.Indexes[i]
+		if ix.WhereText == "" && !ix.GIN() && fits(keyOf(s, ix.Columns)) {
 			return true
 		}
 	}
@@ -71,7 +70,7 @@ func containsUniqueKey(n logical.Node, cols logical.ColSet) bool {
 		return true
 	}
 	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" &&
+		if ix := &s.Desc.Indexes[i]; ix.Immediate() && ix.WhereText == "" &&
 			contained(ix.Columns) {
 			return true
 		}
@@ -99,7 +98,7 @@ func comparesLeadingColumn(n logical.Node, cond expr.Expr) bool {
 func indexOperands(cond expr.Expr) []expr.Expr {
 	switch x := cond.(type) {
 	case *expr.Call:
-		switch x.Func.Name {
+		switch x.Func.Comparison() {
 		case "=", "<", "<=", ">", ">=", "~~":
 			return x.Args
 		}
@@ -127,7 +126,7 @@ func equatedColumns(s *logical.Scan, conds []expr.Expr) (cols logical.ColSet, re
 // equatedColumn returns the column of the scan in a condition `column = value`.
 func equatedColumn(s *logical.Scan, cond expr.Expr) (logical.ColID, bool) {
 	call, ok := cond.(*expr.Call)
-	if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
+	if !ok || call.Func.Comparison() != "=" || len(call.Args) != 2 {
 		return 0, false
 	}
 	for i, arg := range call.Args {

@@ -58,8 +58,8 @@ func computesNothing(p *logical.Project) bool {
 // allowsExtraColumns reports whether a node gives the same rows when its input has more columns.
 func allowsExtraColumns(n logical.Node) bool {
 	switch n := n.(type) {
-	case *logical.Filter, *logical.Project, *logical.Join, *logical.Aggregate, *logical.Append,
-		*logical.Limit:
+	case *logical.Filter, *logical.Barrier, *logical.Project, *logical.Join, *logical.Aggregate,
+		*logical.Append, *logical.Limit:
 		return true
 	case *logical.Distinct:
 		return n.On != nil

@@ -59,6 +59,10 @@ func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 		n.Left = prune(c, n.Left, logical.SetOf(n.LeftCols))
 		n.Right = prune(c, n.Right, logical.SetOf(n.RightCols))
 		return n
+	case *logical.Recursion:
+		PruneColumns(c, n.CTE.Query)
+		PruneColumns(c, n.CTE.Recursive)
+		return n
 	case *logical.Values:
 		return pruneValues(c, n, need)
 	case *logical.Join:
@@ -67,7 +71,7 @@ func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 		if n.On == nil {
 			need = logical.SetOf(n.Columns())
 		}
-	case *logical.Insert, *logical.Update, *logical.Delete, *logical.LockRows:
+	case *logical.Insert, *logical.Update, *logical.Delete, *logical.Merge, *logical.LockRows:
 		return pruneModify(c, n, need)
 	}
 	need = need.Copy()
@@ -201,6 +205,9 @@ func pruneModify(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 		addRow(&need, len(n.Desc.Columns), n.Old)
 		n.Child = prune(c, n.Child, need)
 	case *logical.Delete:
+		addRow(&need, len(n.Desc.Columns), n.Old)
+		n.Child = prune(c, n.Child, need)
+	case *logical.Merge:
 		addRow(&need, len(n.Desc.Columns), n.Old)
 		n.Child = prune(c, n.Child, need)
 	case *logical.LockRows:

@@ -16,7 +16,8 @@ import (
 // IS NULL` is no condition on b); from the ON of a left join into its left side (unmatched rows
 // must stay); through LIMIT, window functions or set-returning functions; for volatile conditions
 // or over volatile columns (`SELECT * FROM (SELECT random() r FROM t) s WHERE r < .5 AND r > .2`
-// must call random once for each row).
+// must call random once for each row); below a security barrier, unless the condition is leakproof
+// (the error of `1/x > 0` would show that there is a row with x = 0, which a policy hides).
 func pushFilters(c *Context, n logical.Node) logical.Node {
 	return push(c, n, nil)
 }
@@ -34,6 +35,10 @@ func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	case *logical.Filter:
 		all := append(slices.Clip(conds), n.Conds...)
 		return push(c, n.Child, all)
+	case *logical.Barrier:
+		down, stay := c.split(conds, logical.Leakproof)
+		n.Child = push(c, n.Child, down)
+		return filtered(n, stay)
 	case *logical.Project:
 		return pushProject(c, n, conds)
 	case *logical.Join:

@@ -26,12 +26,20 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		return "", err
 	}
 	if d == nil {
+		if t, err := env.composite(ctx, s.Name); err != nil {
+			return "", err
+		} else if t != nil {
+			return "", env.alterAsTable(ctx, s, t)
+		}
 		if s.IfExists {
 			env.notice("00000", "relation \"%s\" does not exist, skipping", s.Name.Name)
 			return tag, nil
 		}
 		return "", sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
 			display(s.Name))
+	}
+	if err := env.mayAlter(ctx, d, ix); err != nil {
+		return "", err
 	}
 	if err := env.lock(ctx, d, alterMode(s, ix != nil)); err != nil {
 		return "", err
@@ -60,6 +68,18 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 	return tag, nil
 }
 
+// mayAlter checks that the session owns what a statement alters.
+func (env *Env) mayAlter(ctx context.Context, d *table.Desc, ix *table.Index) error {
+	a, err := env.authority(ctx)
+	if err != nil || a.Has(d.OwnedBy()) {
+		return err
+	}
+	if ix != nil {
+		return notOwner(ast.IndexObject, ix.Name)
+	}
+	return notOwner(kindOf(d), d.Name)
+}
+
 // inPasses returns actions in PostgreSQL's order: what is dropped goes before types change, these
 // before columns are added, then columns get their properties, then come indexes and other
 // constraints. Actions of one pass keep their order.
@@ -71,7 +91,8 @@ func inPasses(actions []ast.AlterAction) []ast.AlterAction {
 
 func pass(a *ast.AlterAction) int {
 	switch a.Kind {
-	case "drop column", "drop constraint", "drop not null", "drop default", "drop identity":
+	case "drop column", "drop constraint", "drop not null", "drop default", "drop identity",
+		"drop expression":
 		return 0
 	case "set type":
 		return 1
@@ -80,7 +101,8 @@ func pass(a *ast.AlterAction) int {
 	case "set not null", "set identity":
 		return 3
 	case "add constraint":
-		if c := a.Constraint; c != nil && (c.Kind == "primary key" || c.Kind == "unique") {
+		if c := a.Constraint; c != nil && (c.Kind == "primary key" || c.Kind == "unique" ||
+			c.Kind == "exclude") {
 			return 4
 		}
 		return 5
@@ -98,7 +120,11 @@ func alterMode(s *ast.AlterTable, index bool) rowlock.Mode {
 	mode := rowlock.ShareUpdateExclusive
 	for i := range s.Actions {
 		switch a := &s.Actions[i]; {
-		case a.Kind == "set options", a.Kind == "reset options", a.Kind == "validate constraint":
+		case a.Kind == "set options", a.Kind == "reset options", a.Kind == "validate constraint",
+			a.Kind == "cluster on", a.Kind == "set without cluster", a.Kind == "set statistics",
+			a.Kind == "set column options", a.Kind == "reset column options":
+		case a.Kind == "disable trigger", a.Kind == "enable trigger":
+			mode = rowlock.ShareRowExclusive
 		case a.Kind == "add constraint" && a.Constraint != nil &&
 			a.Constraint.Kind == "foreign key":
 			mode = rowlock.ShareRowExclusive
@@ -136,13 +162,20 @@ func alterKind(s *ast.AlterTable, d *table.Desc) error {
 			}
 			return wrongKind(d.Name, ast.TableObject)
 		case "set options", "reset options", "rename constraint":
+			if d.Kind == table.KindMaterializedView || d.Kind == table.KindView &&
+				a.Kind != "rename constraint" {
+				continue
+			}
+			return unfit(a, d)
+		case "set statistics", "set storage", "set compression", "set column options",
+			"reset column options", "cluster on", "set without cluster":
 			if d.Kind == table.KindMaterializedView {
 				continue
 			}
 			return unfit(a, d)
 		case "set default", "drop default":
 			if d.Kind == table.KindView {
-				return sqlerr.Unsupported(int(a.Pos), "default of a view's column")
+				continue
 			}
 			return unfit(a, d)
 		default:
@@ -158,6 +191,10 @@ func unfit(a *ast.AlterAction, d *table.Desc) error {
 	switch {
 	case a.Kind == "set type":
 		action = "ALTER COLUMN ... SET DATA TYPE"
+	case a.AllTriggers:
+		action += " ALL"
+	case strings.HasSuffix(a.Kind, "able trigger") && a.Name.Name == "":
+		action += " USER"
 	case strings.HasPrefix(action, "SET "), strings.HasPrefix(action, "DROP ") &&
 		a.Column.Name != "" && a.Kind != "drop column":
 		action = "ALTER COLUMN ... " + action
@@ -184,9 +221,30 @@ func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.De
 			}
 			d = next
 		case "set options", "reset options":
-			if err := checkStorageOptions(a.Options); err != nil {
+			next := d.Clone()
+			to := next.Index(ix.ID)
+			var err error
+			if a.Kind == "set options" {
+				to.Options, err = setIndexOptions(to.Method, to.Options, a.Options)
+			} else {
+				to.Options = resetIndexOptions(to.Options, a.Options)
+			}
+			if err != nil {
 				return err
 			}
+			if err := env.View.RelabelRelation(ctx, d, next); err != nil {
+				return err
+			}
+			d = next
+		case "set statistics":
+			next := d.Clone()
+			if err := env.indexStatistics(next, next.Index(ix.ID), a); err != nil {
+				return err
+			}
+			if err := env.View.RelabelRelation(ctx, d, next); err != nil {
+				return err
+			}
+			d = next
 		default:
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", ix.Name)
 		}
@@ -199,6 +257,8 @@ func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.De
 type alteration struct {
 	env *Env
 	d   *table.Desc
+	// withType is set where the columns of a typed table change with its type.
+	withType bool
 }
 
 // update stores a changed descriptor.
@@ -223,12 +283,28 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 	case "set schema":
 		return a.setSchema(ctx, act)
 	case "owner":
-		return a.env.checkRole(act.NewName.Name)
+		return a.changeOwner(ctx, act.Owner)
 	case "set options", "reset options":
-		if a.d.Kind == table.KindMaterializedView {
-			return alterViewOptions(a.d, act.Options, act.Kind == "reset options")
+		if a.d.Kind == table.KindView {
+			return a.setViewOptions(ctx, act)
 		}
-		return checkStorageOptions(act.Options)
+		return a.setOptions(ctx, act)
+	case "cluster on", "set without cluster":
+		return a.clusterOn(ctx, act)
+	case "set logged", "set unlogged":
+		return a.setLogged(ctx, act)
+	case "replica identity":
+		return a.replicaIdentity(ctx, act)
+	case "set without oids":
+		return nil // there are none
+	case "set statistics", "set storage", "set compression", "set column options",
+		"reset column options":
+		return a.alterColumnProperty(ctx, act)
+	case "disable trigger", "enable trigger":
+		return a.setTriggers(ctx, act)
+	case "enable row security", "disable row security", "force row security",
+		"no force row security":
+		return a.setRowSecurity(ctx, act.Kind)
 	case "add constraint":
 		return a.addConstraint(ctx, act)
 	case "drop constraint":
@@ -237,10 +313,16 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 		return a.renameConstraint(ctx, act)
 	case "validate constraint":
 		return a.validateConstraint(ctx, act)
+	case "alter constraint":
+		return a.alterForeignKey(ctx, act)
 	case "set type":
 		return a.setType(ctx, act)
+	case "of":
+		return a.setOf(ctx, act)
+	case "not of":
+		return a.setNotOf(ctx)
 	case "set default", "drop default", "set not null", "drop not null", "set identity",
-		"add identity", "drop identity":
+		"add identity", "drop identity", "drop expression":
 		return a.alterColumn(ctx, act)
 	}
 	return sqlerr.Unsupported(int(act.Pos), "ALTER TABLE action "+strings.ToUpper(act.Kind))
@@ -263,8 +345,14 @@ func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error 
 	if !ok {
 		return noSchema(act.NewName.Name)
 	}
+	if err := a.env.mustCreateIn(ctx, sc); err != nil {
+		return err
+	}
 	if sc.ID == a.d.SchemaID {
 		return nil
+	}
+	if err := notTemporary(a.d.SchemaID, sc.ID); err != nil {
+		return err
 	}
 	if a.d.Kind == table.KindSequence && a.d.Sequence.OwnerTable != 0 {
 		return sqlerr.New(sqlerr.FeatureNotSupported,

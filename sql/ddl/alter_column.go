@@ -15,6 +15,9 @@ import (
 )
 
 func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error {
+	if err := a.notTyped("add column to"); err != nil {
+		return err
+	}
 	if a.d.Column(act.Def.Name.Name) >= 0 {
 		if act.IfNotExists {
 			a.env.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already "+
@@ -31,7 +34,13 @@ func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error 
 	if err != nil {
 		return err
 	}
+	if err := a.refuseItself(ctx, n.col.Type); err != nil {
+		return err
+	}
 	if err := a.env.setDefault(ctx, n); err != nil {
+		return unplaced(err)
+	}
+	if err := a.env.domainValue(ctx, n); err != nil {
 		return err
 	}
 	next := a.d.Clone()
@@ -68,13 +77,18 @@ func (a *alteration) fillColumn(ctx context.Context, next *table.Desc, o int, n 
 	if err != nil {
 		return err
 	}
+	if each != nil || next.Columns[o].Missing != nil {
+		if err := a.unstoredRows(ctx); err != nil {
+			return err
+		}
+	}
 	if each == nil {
 		if next.Columns[o].NotNull && next.Columns[o].Missing == nil {
 			if err := a.refuseNull(ctx, next.Columns[o].Name); err != nil {
 				return err
 			}
 		}
-		return a.update(ctx, next)
+		return a.reshape(ctx, next, func() error { return a.update(ctx, next) })
 	}
 	return a.rewrite(ctx, next, func(old []types.Datum) ([]types.Datum, error) {
 		row := make([]types.Datum, 0, len(old)+1)
@@ -96,7 +110,7 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int,
 	case n.generated != nil:
 		x, err := a.env.bindGenerated(ctx, next, o, n.generated.Expr)
 		if err != nil {
-			return nil, err
+			return nil, unplaced(err)
 		}
 		if c.Generated, err = a.env.storedExpr(ctx, next, n.generated.Expr, c.Type); err != nil {
 			return nil, err
@@ -115,8 +129,8 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int,
 		return nil, nil
 	}
 	p, err := a.env.program(n.bound)
-	if err != nil || expr.VolatilityOf(n.bound) == expr.Volatile {
-		return p, err
+	if err != nil || expr.VolatilityOf(n.bound) == expr.Volatile || c.Type.Restricts() {
+		return p, err // a table without rows has no value that a domain could refuse
 	}
 	v, err := p(nil)
 	if err == nil {
@@ -140,7 +154,10 @@ func (a *alteration) refuseNull(ctx context.Context, col string) error {
 }
 
 func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error {
-	o, err := column(a.d, act.Column)
+	if err := a.notTyped("drop column from"); err != nil {
+		return err
+	}
+	o, err := columnFor(a.d, act.Column, "drop")
 	if err != nil {
 		if act.IfExists {
 			a.env.notice("00000", "column \"%s\" of relation \"%s\" does not exist, skipping",
@@ -158,7 +175,19 @@ func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error
 	if err != nil {
 		return err
 	}
-	if err := a.cascade(ctx, act, col.Name, gone, views); err != nil {
+	policies, err := a.policiesOf(ctx, col.Name)
+	if err != nil {
+		return err
+	}
+	fields, err := a.fieldsOf(ctx, col.Name)
+	if err != nil {
+		return err
+	}
+	rests := columnUses{gone, views, policies, fields}
+	if err := a.cascade(ctx, act, col.Name, rests); err != nil {
+		return err
+	}
+	if err := a.dropPolicies(ctx, policies); err != nil {
 		return err
 	}
 	for _, name := range gone {
@@ -169,12 +198,21 @@ func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error
 	return a.removeColumn(ctx, col.Name)
 }
 
-// cascade drops the views that read the column, or refuses without CASCADE.
+// columnUses is what rests on a column: generated columns, views, policies, and what names it as a
+// field of the table's row type.
+type columnUses struct {
+	generated []string
+	views     []*table.Desc
+	policies  []tablePolicy
+	fields    []storedPart
+}
+
+// cascade drops what rests on the column, or refuses without CASCADE.
 func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col string,
-	generated []string, views []*table.Desc) error {
+	uses columnUses) error {
 	on := "column " + sqlname.Quote(col) + " of " + a.env.describe(a.d)
 	dr := newDropper(a.env)
-	for _, g := range generated {
+	for _, g := range uses.generated {
 		dr.depends("column "+sqlname.Quote(g)+" of "+a.env.describe(a.d), on)
 	}
 	id := a.d.Columns[a.d.Column(col)].ID
@@ -188,12 +226,18 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 	if err != nil {
 		return err
 	}
-	for _, v := range views {
+	for _, v := range uses.views {
 		dr.depends(a.env.describe(v), on)
 		dr.going[v.ID] = true
 		dr.targets = append(dr.targets, v)
 	}
-	dr.observersOf(a.d, append([]string{col}, generated...))
+	for _, p := range uses.policies {
+		dr.policy(p, on)
+	}
+	if err := dr.partsWithout(ctx, uses.fields, on); err != nil {
+		return err
+	}
+	dr.observersOf(a.d, append([]string{col}, uses.generated...))
 	if id := a.d.Columns[a.d.Column(col)].SequenceID; id != 0 {
 		seq, err := a.env.View.RelationByID(ctx, id)
 		if err != nil {
@@ -201,7 +245,7 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 		}
 		dr.going[a.d.ID] = true // its own default goes with the column
 		if seq != nil {
-			if err := dr.followSequence(ctx, seq); err != nil {
+			if err := dr.followConstants(ctx, seq); err != nil {
 				return err
 			}
 		}
@@ -286,8 +330,7 @@ func (a *alteration) viewsOf(ctx context.Context, col string) ([]*table.Desc, er
 // that name it.
 func (a *alteration) removeColumn(ctx context.Context, name string) error {
 	o := a.d.Column(name)
-	id := a.d.Columns[o].ID
-	if err := a.removeIndexesOf(ctx, id); err != nil {
+	if err := a.removeIndexesOf(ctx, o); err != nil {
 		return err
 	}
 	o = a.d.Column(name) // a new row ID may have moved it
@@ -304,7 +347,7 @@ func (a *alteration) removeColumn(ctx context.Context, name string) error {
 	}
 	seq := next.Columns[o].SequenceID
 	next.Columns = append(next.Columns[:o], next.Columns[o+1:]...)
-	if err := a.update(ctx, next); err != nil {
+	if err := a.withoutField(ctx, next); err != nil {
 		return err
 	}
 	if seq == 0 {
@@ -317,11 +360,17 @@ func (a *alteration) removeColumn(ctx context.Context, name string) error {
 	return a.env.View.DropRelation(ctx, d)
 }
 
-// removeIndexesOf drops the indexes that have the column.
-func (a *alteration) removeIndexesOf(ctx context.Context, id table.ColumnID) error {
+// removeIndexesOf drops the indexes that have column o, in their key, beside it, or in an
+// expression.
+func (a *alteration) removeIndexesOf(ctx context.Context, o int) error {
+	id := a.d.Columns[o].ID
+	computed, err := a.computedFrom(ctx, o)
+	if err != nil {
+		return err
+	}
 	for i := len(a.d.Indexes) - 1; i >= 0; i-- {
 		ix := &a.d.Indexes[i]
-		has := false
+		has := slices.Contains(computed, ix.ID)
 		for _, k := range ix.Columns {
 			has = has || k.ColumnID == id
 		}
@@ -375,6 +424,8 @@ func (a *alteration) alterColumn(ctx context.Context, act *ast.AlterAction) erro
 		return a.setNotNull(ctx, o)
 	case "drop not null":
 		return a.dropNotNull(ctx, o)
+	case "drop expression":
+		return a.dropExpression(ctx, o, act.IfExists)
 	}
 	return a.identity(ctx, o, act)
 }
@@ -391,9 +442,9 @@ func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction
 	}
 	next := a.d.Clone()
 	next.Columns[o].DefaultText = ""
-	if l, ok := act.Expr.(*ast.Literal); !ok || l.Kind != ast.LiteralNull {
-		if _, err := a.env.bindDefault(ctx, c.Type, act.Expr); err != nil {
-			return err
+	if !isNull(act.Expr) || c.Type.IsDomain() {
+		if _, err := a.env.bindDefault(ctx, c.Name, c.Type, act.Expr); err != nil {
+			return unplaced(err)
 		}
 		text, err := a.env.storedDefault(ctx, act.Expr, c.Type)
 		if err != nil {
@@ -418,6 +469,22 @@ func (a *alteration) dropDefault(ctx context.Context, o int) error {
 	}
 	next := a.d.Clone()
 	next.Columns[o].DefaultText = ""
+	return a.update(ctx, next)
+}
+
+// dropExpression makes an ordinary column of a generated one, which keeps its values.
+func (a *alteration) dropExpression(ctx context.Context, o int, ifExists bool) error {
+	c := &a.d.Columns[o]
+	if c.Generated == "" {
+		const is = "column \"%s\" of relation \"%s\" is not a stored generated column"
+		if !ifExists {
+			return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, is, c.Name, a.d.Name)
+		}
+		a.env.notice("00000", is+", skipping", c.Name, a.d.Name)
+		return nil
+	}
+	next := a.d.Clone()
+	next.Columns[o].Generated = ""
 	return a.update(ctx, next)
 }
 

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -28,6 +29,8 @@ func (a *alteration) addTableConstraint(ctx context.Context, c *ast.TableConstra
 		return a.addPrimary(ctx, c)
 	case "foreign key":
 		return a.addForeignKey(ctx, c)
+	case "exclude":
+		return a.addExclusion(ctx, c)
 	}
 	return sqlerr.Unsupported(int(c.Pos), strings.ToUpper(c.Kind)+" constraint")
 }
@@ -39,7 +42,7 @@ func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error
 	next := a.d.Clone()
 	x, err := a.env.addCheck(ctx, next, c)
 	if err != nil {
-		return err
+		return unplaced(err)
 	}
 	if !c.NotValid {
 		a.exclude(a.d)
@@ -137,9 +140,12 @@ func noConstraint(d *table.Desc, name string) error {
 }
 
 func (a *alteration) addUnique(ctx context.Context, c *ast.TableConstraint) error {
+	if c.UsingIndex != "" {
+		return a.addUniqueUsing(ctx, c)
+	}
 	ix, err := a.env.constraintIndex(ctx, a.d, c)
 	if err != nil {
-		return err
+		return unlessTwice(err)
 	}
 	if err := a.env.addIndex(ctx, a.d, ix); err != nil {
 		return err
@@ -150,17 +156,20 @@ func (a *alteration) addUnique(ctx context.Context, c *ast.TableConstraint) erro
 
 // addPrimary makes the primary key the row key, which rewrites the table.
 func (a *alteration) addPrimary(ctx context.Context, c *ast.TableConstraint) error {
-	if a.d.PrimaryKey() != nil {
+	if c.UsingIndex == "" && a.d.PrimaryKey() != nil {
 		return multipleKeys(a.d.Name)
 	}
-	ix, err := a.env.constraintIndex(ctx, a.d, c)
+	next, ix, err := a.primary(ctx, c)
 	if err != nil {
 		return err
 	}
-	next := a.d.Clone()
-	if err := a.env.setPrimary(next, ix); err != nil {
-		return err
+	if a.d.PrimaryKey() != nil {
+		return multipleKeys(a.d.Name)
 	}
+	if ix.Deferrable {
+		return a.addDeferrablePrimary(ctx, next, ix)
+	}
+	setPrimary(next, ix)
 	hidden := slices.IndexFunc(next.Columns, func(c table.Column) bool { return c.Hidden })
 	if hidden >= 0 {
 		next.Columns = append(next.Columns[:hidden], next.Columns[hidden+1:]...)
@@ -178,6 +187,40 @@ func (a *alteration) addPrimary(ctx context.Context, c *ast.TableConstraint) err
 		}
 		return row, nil
 	})
+}
+
+// primary returns a copy of the table, and the primary key that it is to get.
+func (a *alteration) primary(ctx context.Context, c *ast.TableConstraint) (*table.Desc,
+	*table.Index, error) {
+	if c.UsingIndex != "" {
+		return a.primaryUsing(ctx, c)
+	}
+	for _, id := range c.Columns {
+		if _, err := column(a.d, id); err != nil {
+			return nil, nil, err
+		}
+	}
+	ix, err := a.env.constraintIndex(ctx, a.d, c)
+	return a.d.Clone(), ix, err
+}
+
+// unplaced takes the position out of an error. PostgreSQL binds what ALTER TABLE adds when the
+// statement's text is out of its reach.
+func unplaced(err error) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		e.Position = 0
+	}
+	return err
+}
+
+// unlessTwice is unplaced for the columns of a key, of which only those named twice are placed.
+func unlessTwice(err error) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Code == sqlerr.DuplicateColumn {
+		return err
+	}
+	return unplaced(err)
 }
 
 func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) error {
@@ -270,6 +313,11 @@ func (a *alteration) rewrite(ctx context.Context, next *table.Desc,
 	}
 	if err == nil {
 		err = rows.Write(ctx, a.env.View)
+	}
+	for i := range next.Indexes {
+		if ix := &next.Indexes[i]; err == nil && ix.Exclusion() {
+			err = catalog.VerifyExclusion(ctx, a.env.Tx, next, ix)
+		}
 	}
 	if err == nil {
 		a.d = next

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -16,6 +18,14 @@ import (
 
 // setType changes a column's type, and every row with it unless the values stay as they are.
 func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
+	if act.Using != nil { // its errors come before those of the column and the type
+		if _, err := planner.BindRowExpr(ctx, a.env.Planner, a.d, act.Using, nil); err != nil {
+			return err
+		}
+	}
+	if err := a.notTyped("alter column type of"); err != nil {
+		return err
+	}
 	o, err := column(a.d, act.Column)
 	if err != nil {
 		return err
@@ -25,39 +35,57 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 	if act.Def != nil {
 		coll = act.Def.Collation
 	}
-	t, collation, err := resolveType(*act.Type, coll)
+	t, collation, err := a.env.resolveType(ctx, c.Name, *act.Type, coll)
 	if err != nil {
 		return err
 	}
 	if c.Identity != "" && !isSequenceType(t) {
 		return badSequence("identity column type must be smallint, integer, or bigint")
 	}
+	if err := a.refuseItself(ctx, t); err != nil {
+		return err
+	}
 	convert, err := a.conversion(ctx, o, t, act)
 	if err != nil {
 		return err
 	}
-	if err := a.unusedByViews(ctx, o); err != nil {
+	if convert, err = planner.Fold(convert); err != nil {
 		return err
 	}
 	if err := a.unobserved(o); err != nil {
 		return err
 	}
+	if err := a.unusedByGenerated(ctx, o); err != nil {
+		return err
+	}
+	if err := a.unusedByViews(ctx, o); err != nil {
+		return err
+	}
+	if err := a.unstoredRows(ctx); err != nil {
+		return err
+	}
 	next := a.d.Clone()
-	next.Columns[o].Type, next.Columns[o].Collation = t, collation
+	to := &next.Columns[o]
+	if to.DefaultText, err = a.typedDefault(ctx, o); err != nil {
+		return err
+	}
+	to.Type, to.Collation, to.Storage, to.Compression = t, collation, "", ""
 	if err := a.dependentTexts(ctx, next, o); err != nil {
 		return err
 	}
-	if act.Using == nil && sameValues(c.Type, t) {
+	computed, err := a.retypeIndexes(ctx, next, o)
+	if err != nil {
+		return err
+	}
+	if act.Using == nil && sameValues(c.Type, t) && !computed {
 		return a.update(ctx, next)
 	}
 	id := c.ID
 	if err := a.stillComparable(ctx, next, id); err != nil {
 		return err
 	}
-	if isIndexed(next, id) {
-		if err := indexable(t); err != nil {
-			return err
-		}
+	if err := indexableIn(next, id, t); err != nil {
+		return err
 	}
 	if changesKeys(a.d, next, o, act) {
 		next.Rekey()
@@ -77,14 +105,6 @@ func changesKeys(d, next *table.Desc, o int, act *ast.AlterAction) bool {
 		from, to := d.Columns[o].Type, next.Columns[o].Type
 		return next.Columns[at].Generated != "" || at == o &&
 			(act.Using != nil || !isSequenceType(from) || !isSequenceType(to))
-	})
-}
-
-// isIndexed reports whether an index has the column.
-func isIndexed(d *table.Desc, id table.ColumnID) bool {
-	return slices.ContainsFunc(d.Indexes, func(ix table.Index) bool {
-		return slices.ContainsFunc(ix.Columns,
-			func(k table.IndexColumn) bool { return k.ColumnID == id })
 	})
 }
 
@@ -161,20 +181,54 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type,
 	if act.Using != nil {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
 			"result of USING clause for column \"%s\" cannot be cast automatically to type %s",
-			c.Name, t).
+			c.Name, t.SQLName()).
 			WithHint("You might need to add an explicit cast.")
 	}
 	return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-		"column \"%s\" cannot be cast automatically to type %s", c.Name, t).
+		"column \"%s\" cannot be cast automatically to type %s", c.Name, t.SQLName()).
 		WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
 }
 
-// unusedByViews refuses to change a column whose type a view passes on.
+// typedDefault returns the default of a column with the types of its literals, which a stored text
+// leaves to the type of the column: '05' of an integer is 5 once the column is a text.
+func (a *alteration) typedDefault(ctx context.Context, o int) (string, error) {
+	c := &a.d.Columns[o]
+	if c.DefaultText == "" {
+		return "", nil
+	}
+	text, err := deparse.Stored(ctx, a.env.Planner, nil, c.DefaultText, c.Type, deparse.Options{})
+	return strings.TrimSpace(text), err
+}
+
+// unusedByGenerated refuses to change a column that a generated column reads.
+func (a *alteration) unusedByGenerated(ctx context.Context, o int) error {
+	for i := range a.d.Columns {
+		if a.d.Columns[i].Generated == "" || i == o {
+			continue
+		}
+		reads, err := a.textReads(ctx, a.d.Columns[i].Generated, o)
+		if err != nil {
+			return err
+		}
+		if reads {
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot alter type of a column used by a generated column").
+				WithDetail("Column \"%s\" is used by generated column \"%s\".",
+					a.d.Columns[o].Name, a.d.Columns[i].Name)
+		}
+	}
+	return nil
+}
+
+// unusedByViews refuses to change a column whose type a view passes on, or that a policy reads.
 func (a *alteration) unusedByViews(ctx context.Context, o int) error {
 	c := &a.d.Columns[o]
 	views, err := a.viewsOf(ctx, c.Name)
-	if err != nil || len(views) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(views) == 0 {
+		return a.unusedByPolicies(ctx, c.Name)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view "+
 		"or rule").
@@ -190,17 +244,25 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 		if err != nil {
 			return err
 		}
-		if _, err := a.env.bindDefault(ctx, c.Type, e); err != nil {
+		if _, err := a.env.bindDefault(ctx, c.Name, c.Type, e); err != nil {
 			return sqlerr.New(sqlerr.DatatypeMismatch,
-				"default for column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
+				"default for column \"%s\" cannot be cast automatically to type %s", c.Name,
+				c.Type.SQLName())
 		}
 	}
-	for _, ch := range next.Checks {
-		e, err := a.env.parse(ch.Text)
+	for i := range next.Checks {
+		text := &next.Checks[i].Text
+		e, changed, err := a.retyped(ctx, *text, o, true)
 		if err != nil {
 			return err
 		}
 		if _, err := a.env.bindCheck(ctx, next, e); err != nil {
+			return unplaced(err)
+		}
+		if !changed {
+			continue
+		}
+		if *text, err = a.env.storedExpr(ctx, next, e, nil); err != nil {
 			return err
 		}
 	}
@@ -213,22 +275,31 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 			return err
 		}
 	}
-	for i := range next.Columns {
-		if next.Columns[i].Generated == "" || i == o {
-			continue
-		}
-		reads, err := a.textReads(ctx, next.Columns[i].Generated, o)
-		if err != nil {
-			return err
-		}
-		if reads {
-			return sqlerr.New(sqlerr.FeatureNotSupported,
-				"cannot alter type of a column used by a generated column").
-				WithDetail("Column \"%s\" is used by generated column \"%s\".", c.Name,
-					next.Columns[i].Name)
-		}
-	}
 	return nil
+}
+
+// retyped returns a stored condition, or the expression of an index key, that is to be bound again
+// because column o gets another type, and whether it reads that column. As in PostgreSQL it keeps
+// the casts that it has with the present types: a > 10.2 over a double precision compares doubles
+// also when a has become numeric.
+func (a *alteration) retyped(ctx context.Context, text string, o int, condition bool) (e ast.Expr,
+	reads bool, err error) {
+	if e, err = a.env.parse(text); err != nil {
+		return nil, false, err
+	}
+	if reads, err = a.textReads(ctx, text, o); err != nil || !reads {
+		return e, false, err
+	}
+	if condition {
+		text, err = deparse.Expr(ctx, a.env.Planner, a.d, e, nil, deparse.Options{})
+	} else {
+		text, err = deparse.IndexKey(ctx, a.env.Planner, a.d, e, deparse.Options{})
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	e, err = a.env.parse(text)
+	return e, true, err
 }
 
 // sameValues reports whether every value of type from is one of type to, stored the same way.

@@ -2,10 +2,10 @@ package ddl
 
 import (
 	"context"
-	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -15,8 +15,14 @@ import (
 // rowIDColumn is the name of the hidden column that is the row key of a table without primary key.
 const rowIDColumn = "minidb.rowid"
 
-// systemColumns are names that PostgreSQL keeps for itself.
-var systemColumns = []string{"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"}
+// refuseSystemName returns an error if a column would have the name of a system column.
+func refuseSystemName(column string) error {
+	if builtin.SystemColumnType(column) == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.DuplicateColumn,
+		"column name \"%s\" conflicts with a system column name", column)
+}
 
 // newColumn is a column in the making: constraints that belong to the table, and what must wait
 // until all columns are known.
@@ -42,9 +48,8 @@ var serialTypes = map[string]*types.Type{
 func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnDef) (*newColumn,
 	error) {
 	n := &newColumn{def: def, col: table.Column{Name: def.Name.Name}}
-	if slices.Contains(systemColumns, def.Name.Name) {
-		return nil, sqlerr.New(sqlerr.DuplicateColumn,
-			"column name \"%s\" conflicts with a system column name", def.Name.Name)
+	if err := refuseSystemName(def.Name.Name); err != nil {
+		return nil, err
 	}
 	if t, ok := serialTypes[def.Type.Name]; ok && def.Type.Schema == "" {
 		if def.Type.ArrayDims > 0 {
@@ -53,15 +58,15 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 		}
 		n.col.Type, n.col.NotNull, n.serial = t, true, t.OID
 	} else {
-		t, coll, err := resolveType(def.Type, def.Collation)
+		t, coll, err := env.resolveType(ctx, n.col.Name, def.Type, def.Collation)
 		if err != nil {
 			return nil, err
 		}
-		if t.OID == types.OIDUnknown || t.Family == types.Record || t.Family == types.Void {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition,
-				"column \"%s\" has pseudo-type %s", n.col.Name, types.FormatType(t.OID, t.Mod))
-		}
 		n.col.Type, n.col.Collation = t, coll
+	}
+	var err error
+	if n.col.Compression, err = compressionOf(n.col.Type, def.Compression); err != nil {
+		return nil, err
 	}
 	for i := range def.Constraints {
 		if err := n.constraint(&def.Constraints[i], relation); err != nil {
@@ -84,9 +89,6 @@ func (n *newColumn) said(c *ast.ColumnConstraint, what, relation string) error {
 
 func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 	const conflicting = "conflicting NULL/NOT NULL declarations"
-	if (c.Deferrable || c.InitiallyDeferred) && c.Kind != "references" {
-		return sqlerr.Unsupported(int(c.Pos), "DEFERRABLE constraint")
-	}
 	switch c.Kind {
 	case "null":
 		if n.col.NotNull {
@@ -123,11 +125,14 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 		n.generated = c
 	case "check":
 		n.constraints = append(n.constraints,
-			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr})
+			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr,
+				NoInherit: c.NoInherit})
 	case "primary key", "unique":
 		n.constraints = append(n.constraints,
 			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: c.Kind,
-				Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct})
+				Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct,
+				Deferrable: c.Deferrable, InitiallyDeferred: c.InitiallyDeferred,
+				Options: c.Options})
 	case "references":
 		n.constraints = append(n.constraints,
 			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "foreign key",
@@ -164,14 +169,19 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 	if n.deflt == nil {
 		return nil
 	}
-	if l, ok := n.deflt.Expr.(*ast.Literal); ok && l.Kind == ast.LiteralNull {
-		return nil // DEFAULT NULL means without a default
+	if isNull(n.deflt.Expr) && !n.col.Type.IsDomain() {
+		return nil // DEFAULT NULL means without a default, also without that of a domain
 	}
-	if n.bound, err = env.bindDefault(ctx, n.col.Type, n.deflt.Expr); err != nil {
+	if n.bound, err = env.bindDefault(ctx, n.col.Name, n.col.Type, n.deflt.Expr); err != nil {
 		return err
 	}
 	n.col.DefaultText, err = env.storedDefault(ctx, n.deflt.Expr, n.col.Type)
 	return err
+}
+
+func isNull(e ast.Expr) bool {
+	l, ok := e.(*ast.Literal)
+	return ok && l.Kind == ast.LiteralNull
 }
 
 // ownSequence makes the sequence of a serial or identity column. The table has its ID and name, and
@@ -210,8 +220,9 @@ func (env *Env) columnSequence(ctx context.Context, sc catalog.Schema, d *table.
 	if err != nil {
 		return nil, err
 	}
+	seq.Unlogged = d.Unlogged
 	seq.Sequence.OwnerTable, seq.Sequence.OwnerColumn = d.ID, c.ID
-	if err := env.View.CreateRelation(ctx, seq); err != nil {
+	if err := env.createFor(ctx, seq, d.OwnedBy()); err != nil {
 		return nil, err
 	}
 	c.SequenceID = seq.ID

@@ -8,21 +8,25 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/codec"
 	"github.com/minidb/minidb/table/types"
 )
 
 // constraintIndex makes the index of a PRIMARY KEY or UNIQUE constraint; its ID is the caller's.
 func (env *Env) constraintIndex(ctx context.Context, d *table.Desc,
 	c *ast.TableConstraint) (*table.Index, error) {
-	if c.Deferrable || c.InitiallyDeferred {
-		return nil, sqlerr.Unsupported(int(c.Pos), "DEFERRABLE constraint")
-	}
 	if c.UsingIndex != "" {
-		return nil, sqlerr.Unsupported(int(c.Pos), "constraint USING INDEX")
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot use an existing index in CREATE TABLE").At(int(c.Pos))
 	}
 	primary := c.Kind == "primary key"
 	ix := &table.Index{Unique: true, Primary: primary, Constraint: true,
-		NullsNotDistinct: c.NullsNotDistinct && !primary}
+		NullsNotDistinct: c.NullsNotDistinct && !primary, Deferrable: c.Deferrable,
+		InitiallyDeferred: c.InitiallyDeferred}
+	var err error
+	if ix.Options, err = setIndexOptions("", nil, c.Options); err != nil {
+		return nil, err
+	}
 	var names []string
 	for _, id := range c.Columns {
 		o := d.Column(id.Name)
@@ -55,8 +59,7 @@ func (env *Env) constraintIndex(ctx context.Context, d *table.Desc,
 		ix.Include = append(ix.Include, d.Columns[o].ID)
 		names = append(names, id.Name)
 	}
-	var err error
-	if ix.OID, err = env.View.NewID(ctx); err != nil {
+	if ix.OID, err = env.View.NewIDIn(ctx, d.SchemaID); err != nil {
 		return nil, err
 	}
 	return ix, env.nameConstraint(ctx, d, c, ix, names)
@@ -65,7 +68,7 @@ func (env *Env) constraintIndex(ctx context.Context, d *table.Desc,
 // nameConstraint chooses or verifies the name of a constraint's index.
 func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableConstraint,
 	ix *table.Index, names []string) error {
-	pending := func(s string) bool { return s == d.Name || constraintNamed(d, s) }
+	pending := func(s string) bool { return s == d.Name || partNamed(d, s) }
 	taken := env.relationTaken(ctx, d.Schema, pending)
 	if c.Name != "" {
 		ix.Name = c.Name
@@ -80,17 +83,27 @@ func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableC
 		return nil
 	}
 	var err error
-	if ix.Primary {
+	switch {
+	case ix.Primary:
 		ix.Name, err = freeName(d.Name, "", "pkey", taken)
-	} else {
+	case ix.Exclusion():
+		ix.Name, err = freeName(d.Name, indexColumnNames(names), "excl", taken)
+	default:
 		ix.Name, err = freeName(d.Name, indexColumnNames(names), "key", taken)
 	}
 	return err
 }
 
-// constraintNamed reports whether a constraint or index of the table has the name.
+// partNamed reports whether a constraint or an index of the table has the name.
+func partNamed(d *table.Desc, name string) bool {
+	return d.IndexByName(name) != nil || constraintNamed(d, name)
+}
+
+// constraintNamed reports whether a constraint of the table has the name. An index that is none may
+// have the name of a constraint that needs no index.
 func constraintNamed(d *table.Desc, name string) bool {
-	return d.IndexByName(name) != nil ||
+	ix := d.IndexByName(name)
+	return ix != nil && (ix.Primary || ix.Constraint) ||
 		slices.ContainsFunc(d.Checks, func(c table.Check) bool { return c.Name == name }) ||
 		slices.ContainsFunc(d.ForeignKeys, func(f table.ForeignKey) bool { return f.Name == name })
 }
@@ -106,13 +119,21 @@ func indexable(t *types.Type) error {
 	for base.Elem != nil {
 		base = base.Elem
 	}
-	if base.OID == types.OIDJSON {
-		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class "+
-			"for access method \"btree\"", t).
-			WithHint("You must specify an operator class for the index or define a default " +
-				"operator class for the data type.")
+	if base.Unordered() || base.OID == types.OIDUnknown {
+		return noClass(t, "btree")
+	}
+	if base.Family == types.Record && !codec.Indexable(base) {
+		return sqlerr.New(sqlerr.UndefinedFunction,
+			"could not identify a comparison function for type %s", t)
 	}
 	return nil
+}
+
+func noClass(t *types.Type, method string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class "+
+		"for access method \"%s\"", t, method).
+		WithHint("You must specify an operator class for the index or define a default " +
+			"operator class for the data type.")
 }
 
 // addCheck binds a CHECK constraint and adds it to d.
@@ -140,6 +161,7 @@ func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstra
 	if err != nil {
 		return nil, err
 	}
-	d.Checks = append(d.Checks, table.Check{Name: name, Text: text, NotValid: c.NotValid})
+	d.Checks = append(d.Checks, table.Check{Name: name, Text: text, NotValid: c.NotValid,
+		NoInherit: c.NoInherit})
 	return x, nil
 }

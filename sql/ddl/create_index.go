@@ -5,7 +5,9 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -21,45 +23,62 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 	if err := checkMethod(s); err != nil {
 		return err
 	}
+	if err := env.mustOwn(ctx, d); err != nil {
+		return err
+	}
 	if err := env.lock(ctx, d, rowlock.TableShare); err != nil {
 		return err
 	}
 	if err := env.unused("CREATE INDEX", d); err != nil {
 		return err
 	}
-	if s.Name != "" {
-		taken, err := env.View.Taken(ctx, env.Database, d.Schema, s.Name)
-		if err != nil {
-			return err
-		}
-		if taken {
-			if !s.IfNotExists {
-				return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", s.Name)
-			}
-			env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name)
-			return nil
-		}
-	}
-	ix, names, err := indexOf(d, s)
+	next := d.Clone()
+	ix, names, err := env.indexOf(ctx, next, s)
 	if err != nil {
 		return err
 	}
-	if s.Name == "" {
+	if s.Name != "" {
+		if there, err := env.indexPresent(ctx, d, s); there || err != nil {
+			return err
+		}
+	} else {
 		if ix.Name, err = freeName(d.Name, indexColumnNames(names), "idx",
 			env.relationTaken(ctx, d.Schema,
-				func(n string) bool { return constraintNamed(d, n) })); err != nil {
+				func(n string) bool { return partNamed(d, n) })); err != nil {
 			return err
 		}
 	}
-	if ix.OID, err = env.View.NewID(ctx); err != nil {
+	if ix.OID, err = env.View.NewIDIn(ctx, d.SchemaID); err != nil {
 		return err
 	}
-	return env.addIndex(ctx, d, ix)
+	if ix.Method != "" && !ix.GIN() {
+		env.notice("00000", "index \"%s\" is a btree: it serves the queries of access method "+
+			"\"%s\"", ix.Name, ix.Method)
+	}
+	return env.addIndexTo(ctx, d, next, ix)
+}
+
+// indexPresent reports whether the name of a new index is taken: an error, which comes after those
+// of its columns, without IF NOT EXISTS, and a notice with it.
+func (env *Env) indexPresent(ctx context.Context, d *table.Desc, s *ast.CreateIndex) (bool, error) {
+	taken, err := env.View.Taken(ctx, env.Database, d.Schema, s.Name)
+	switch {
+	case err != nil || !taken:
+		return false, err
+	case !s.IfNotExists:
+		return false, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", s.Name)
+	}
+	env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name)
+	return true, nil
 }
 
 // addIndex puts an index into the descriptor and writes its entries.
 func (env *Env) addIndex(ctx context.Context, old *table.Desc, ix *table.Index) error {
-	d := old.Clone()
+	return env.addIndexTo(ctx, old, old.Clone(), ix)
+}
+
+// addIndexTo is addIndex with the descriptor d, which has the index's expressions already.
+func (env *Env) addIndexTo(ctx context.Context, old, d *table.Desc, ix *table.Index) error {
 	ix.ID = d.NextIndexID
 	d.NextIndexID++
 	d.Indexes = append(d.Indexes, *ix)
@@ -69,88 +88,104 @@ func (env *Env) addIndex(ctx context.Context, old *table.Desc, ix *table.Index) 
 	return env.build(ctx, "CREATE INDEX", d, d.Index(ix.ID))
 }
 
-func checkMethod(s *ast.CreateIndex) error {
-	switch s.Method {
-	case "", "btree":
-	case "hash", "gist", "spgist", "gin", "brin":
-		return sqlerr.Unsupported(int(s.Pos), "access method \""+s.Method+"\"")
-	default:
-		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method)
-	}
-	if s.Where != nil {
-		return sqlerr.Unsupported(int(s.Where.At()), "partial index")
-	}
-	return checkStorageOptions(s.Options)
-}
-
 // indexOf makes the index that a statement describes, without name and IDs, and the names of its
-// columns.
-func indexOf(d *table.Desc, s *ast.CreateIndex) (*table.Index, []string, error) {
+// columns. It adds the index's expressions to d.
+func (env *Env) indexOf(ctx context.Context, d *table.Desc, s *ast.CreateIndex) (*table.Index,
+	[]string, error) {
 	ix := &table.Index{Name: s.Name, Unique: s.Unique, NullsNotDistinct: s.NullsNotDistinct}
-	var names []string
-	for i := range s.Elems {
-		e := &s.Elems[i]
-		ref, ok := e.Expr.(*ast.ColumnRef)
-		if !ok {
-			return nil, nil, sqlerr.Unsupported(int(e.Pos), "index on an expression")
-		}
-		o := d.Column(ref.Name)
-		if o < 0 || d.Columns[o].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
-				ref.Name)
-		}
-		if err := checkElem(e); err != nil {
-			return nil, nil, err
-		}
-		if err := indexable(d.Columns[o].Type); err != nil {
-			return nil, nil, err
-		}
-		k := table.IndexColumn{ColumnID: d.Columns[o].ID, Desc: e.Desc, NullsFirst: e.Desc}
-		if e.NullsFirst != nil {
-			k.NullsFirst = *e.NullsFirst
-		}
-		ix.Columns = append(ix.Columns, k)
-		names = append(names, ref.Name)
+	if s.Method != "btree" {
+		ix.Method = s.Method
 	}
-	for _, id := range s.Include {
-		o := d.Column(id.Name)
-		if o < 0 || d.Columns[o].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
-				id.Name)
-		}
-		ix.Include = append(ix.Include, d.Columns[o].ID)
-		names = append(names, id.Name)
-	}
-	if len(names) > 32 {
+	if len(s.Elems)+len(s.Include) > 32 {
 		return nil, nil, sqlerr.New(sqlerr.TooManyColumns,
 			"cannot use more than 32 columns in an index")
+	}
+	var err error
+	if ix.Options, err = setIndexOptions(s.Method, nil, s.Options); err != nil {
+		return nil, nil, err
+	}
+	if s.Where != nil {
+		if ix.WhereText, err = env.indexPredicate(ctx, d, s.Where); err != nil {
+			return nil, nil, err
+		}
+	}
+	var names []string
+	for i := range s.Elems {
+		k, name, err := env.indexColumn(ctx, d, &s.Elems[i], s.Method)
+		if err != nil {
+			return nil, nil, err
+		}
+		ix.Columns, names = append(ix.Columns, k), append(names, name)
+	}
+	for _, id := range s.Include {
+		o, err := indexedColumn(d, id.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		ix.Include, names = append(ix.Include, d.Columns[o].ID), append(names, id.Name)
 	}
 	return ix, names, nil
 }
 
-// checkElem verifies operator class and collation of an index column. The order of text is that of
-// its bytes, so the pattern classes are what every index is.
-func checkElem(e *ast.IndexElem) error {
-	switch e.OpClass {
-	case "", "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops", "text_ops",
-		"varchar_ops", "bpchar_ops",
-		"int2_ops", "int4_ops", "int8_ops", "float4_ops", "float8_ops", "numeric_ops", "bool_ops",
-		"date_ops",
-		"time_ops", "timestamp_ops", "timestamptz_ops", "interval_ops", "uuid_ops", "bytea_ops",
-		"jsonb_ops",
-		"name_ops", "oid_ops", "array_ops":
-	default:
-		return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for "+
-			"access method \"btree\"", e.OpClass)
+func indexedColumn(d *table.Desc, name string) (int, error) {
+	o := d.Column(name)
+	if o >= 0 && !d.Columns[o].Hidden {
+		return o, nil
 	}
-	if e.Collation != nil {
-		switch e.Collation.Name {
-		case "default", "C", "POSIX", "ucs_basic":
-		default:
-			return sqlerr.New(sqlerr.UndefinedObject,
-				"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(
-				int(e.Collation.Pos))
+	if builtin.SystemColumnType(name) != nil {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported,
+			"index creation on system columns is not supported")
+	}
+	return 0, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", name)
+}
+
+// indexColumn makes a key column of an index, and returns its name.
+func (env *Env) indexColumn(ctx context.Context, d *table.Desc, e *ast.IndexElem,
+	method string) (k table.IndexColumn, name string, err error) {
+	k, name, t, err := env.indexKey(ctx, d, e)
+	if err != nil {
+		return k, "", err
+	}
+	if k.OpClass, err = operatorClass(e, t, method); err != nil {
+		return k, "", err
+	}
+	if err := env.classPresent(ctx, k.OpClass, method); err != nil {
+		return k, "", err
+	}
+	if err := checkOrder(e, method); err != nil {
+		return k, "", err
+	}
+	k.Desc, k.NullsFirst = e.Desc, e.Desc
+	if e.NullsFirst != nil {
+		k.NullsFirst = *e.NullsFirst
+	}
+	return k, name, nil
+}
+
+// indexKey finds the column of an element of an index, or makes its expression. It returns its name
+// and type.
+func (env *Env) indexKey(ctx context.Context, d *table.Desc,
+	e *ast.IndexElem) (k table.IndexColumn, name string, t *types.Type, err error) {
+	if c, ok := e.Expr.(*ast.Collate); ok && e.Collation == nil {
+		with := *e // the collation of the whole expression is that of the key
+		with.Expr, with.Collation = c.Operand, &c.Collation
+		e = &with
+	}
+	ref, plain := e.Expr.(*ast.ColumnRef)
+	if plain && len(ref.Qualifier) == 0 {
+		o, err := indexedColumn(d, ref.Name)
+		if err != nil {
+			return k, "", nil, err
 		}
+		k.ColumnID, name = d.Columns[o].ID, ref.Name
+	} else {
+		x, err := env.indexExpression(ctx, d, e.Expr)
+		if err != nil {
+			return k, "", nil, err
+		}
+		k.ColumnID, name = x.ID, x.Name
 	}
-	return nil
+	t = d.PartType(d.Part(k.ColumnID))
+	k.Collation, err = indexCollation(e, t)
+	return k, name, t, err
 }

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,33 +19,10 @@ const maxColumns = 1600
 
 func refuseTableKinds(s *ast.CreateTable) error {
 	switch {
-	case s.Temp:
-		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY TABLE")
 	case len(s.Inherits) > 0:
 		return sqlerr.Unsupported(int(s.Inherits[0].Pos), "INHERITS")
 	case s.PartitionBy != "":
 		return sqlerr.Unsupported(int(s.Pos), "PARTITION BY")
-	case s.OnCommit != "":
-		return sqlerr.New(sqlerr.InvalidTableDefinition,
-			"ON COMMIT can only be used on temporary tables")
-	}
-	return checkStorageOptions(s.Options)
-}
-
-// checkStorageOptions accepts the storage parameters of PostgreSQL, which are hints to its own
-// storage, and refuses what PostgreSQL refuses.
-func checkStorageOptions(opts []ast.Option) error {
-	for _, o := range opts {
-		name := strings.TrimPrefix(o.Name, "toast.")
-		switch {
-		case name == "fillfactor", name == "toast_tuple_target", name == "parallel_workers",
-			name == "user_catalog_table", name == "vacuum_truncate", name == "vacuum_index_cleanup",
-			name == "log_autovacuum_min_duration", name == "deduplicate_items",
-			strings.HasPrefix(name, "autovacuum_"):
-		case name == "oids" && (o.Value == "false" || o.Value == "off"):
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
-		}
 	}
 	return nil
 }
@@ -54,25 +32,47 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	if err := refuseTableKinds(s); err != nil {
 		return "", err
 	}
-	sc, err := env.creationSchema(ctx, s.Name)
+	if s.Global && env.Notice != nil {
+		env.Notice("WARNING", "01000", "GLOBAL is deprecated in temporary table creation", "")
+	}
+	sc, err := env.schemaFor(ctx, s.Name, s.Temp)
+	var e *sqlerr.Error
+	if s.As == nil && errors.As(err, &e) && e.Code == sqlerr.InsufficientPrivilege {
+		err = e.At(int(s.Name.Pos))
+	}
 	if err != nil {
 		return "", err
 	}
-	if there, err := env.present(ctx, sc, s.Name.Name, s.IfNotExists); err != nil {
+	if err := env.checkQuery(ctx, s, sc); err != nil {
 		return "", err
-	} else if there {
-		if s.As != nil {
+	}
+	if s.IfNotExists || s.As != nil {
+		there, err := env.present(ctx, sc, s.Name.Name, s.IfNotExists)
+		switch {
+		case err != nil:
+			return "", err
+		case there && s.As != nil:
 			return "CREATE TABLE AS", nil
+		case there:
+			return tagTable, nil
 		}
-		return tagTable, nil
 	}
-	id, err := env.View.NewID(ctx)
-	if err != nil {
-		return "", err
-	}
-	d := &table.Desc{ID: id, DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name,
+	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name,
 		Name: s.Name.Name,
 		Kind: table.KindTable, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
+	if err := env.View.NameRelation(ctx, d); err != nil {
+		return "", err
+	}
+	if d.Owner, err = env.owner(ctx); err != nil {
+		return "", err
+	}
+	d.Unlogged = s.Unlogged
+	if d.Options, err = tableParameters(s.Options); err != nil {
+		return "", err
+	}
+	if err := setOnCommit(d, s.OnCommit); err != nil {
+		return "", err
+	}
 	if s.As != nil {
 		return env.createTableAs(ctx, s, sc, d)
 	}
@@ -80,7 +80,7 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	if err := b.build(ctx, s); err != nil {
 		return "", err
 	}
-	if err := env.View.CreateRelation(ctx, d); err != nil {
+	if err := env.create(ctx, d); err != nil {
 		return "", err
 	}
 	for _, id := range b.parents {
@@ -108,8 +108,9 @@ func (env *Env) present(ctx context.Context, sc catalog.Schema, name string,
 
 // Present reports whether CREATE … IF NOT EXISTS would make nothing, since there is a relation of
 // the name, and says so in a notice. Without IF NOT EXISTS such a relation is an error.
-func Present(ctx context.Context, env *Env, name ast.Name, ifNotExists bool) (bool, error) {
-	sc, err := env.creationSchema(ctx, name)
+func Present(ctx context.Context, env *Env, name ast.Name, temp, ifNotExists bool) (bool,
+	error) {
+	sc, err := env.schemaFor(ctx, name, temp)
 	if err != nil {
 		return false, err
 	}
@@ -128,6 +129,12 @@ type builder struct {
 }
 
 func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
+	if s.Of != nil {
+		if err := b.typed(ctx, s); err != nil {
+			return err
+		}
+		return b.finish(ctx, s)
+	}
 	likes := s.Likes
 	for i := range s.Columns {
 		// LIKE puts its columns where it was written.
@@ -148,11 +155,23 @@ func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
 			return err
 		}
 	}
+	return b.finish(ctx, s)
+}
+
+// finish makes all but the list of the columns.
+func (b *builder) finish(ctx context.Context, s *ast.CreateTable) error {
 	for _, n := range b.columns {
 		b.constraints = append(b.constraints, n.constraints...)
 	}
 	b.constraints = append(b.constraints, s.Constraints...)
+	for i := range b.constraints {
+		b.constraints[i].NotValid = false // a new table has no rows that could break them
+	}
 	if err := b.addColumns(ctx); err != nil {
+		return err
+	}
+	// What is wrong with the columns is an error that comes before the one of a name that is taken.
+	if _, err := b.env.present(ctx, b.sc, b.d.Name, false); err != nil {
 		return err
 	}
 	if err := b.keys(ctx); err != nil {
@@ -205,10 +224,12 @@ func (b *builder) keys(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := b.env.setPrimary(b.d, ix); err != nil {
-			return err
+		if ix.Deferrable {
+			setDeferrablePrimary(b.d, ix)
+		} else {
+			setPrimary(b.d, ix)
 		}
-		for _, n := range b.columns { // setPrimary made them NOT NULL
+		for _, n := range b.columns { // these made them NOT NULL
 			n.col.NotNull = b.d.Columns[b.d.ColumnByID(n.col.ID)].NotNull
 		}
 	} else {
@@ -216,10 +237,15 @@ func (b *builder) keys(ctx context.Context) error {
 	}
 	for i := range b.constraints {
 		c := &b.constraints[i]
-		if c.Kind != "unique" {
+		index := b.env.constraintIndex
+		switch c.Kind {
+		case "unique":
+		case "exclude":
+			index = b.env.exclusionIndex
+		default:
 			continue
 		}
-		ix, err := b.env.constraintIndex(ctx, b.d, c)
+		ix, err := index(ctx, b.d, c)
 		if err != nil {
 			return err
 		}
@@ -248,22 +274,39 @@ func addRowID(d *table.Desc) {
 }
 
 // setPrimary makes ix the primary key and the row key of a table that has no rows under another.
-func (env *Env) setPrimary(d *table.Desc, ix *table.Index) error {
+func setPrimary(d *table.Desc, ix *table.Index) {
 	ix.ID = table.RowIndexID
+	setKeyNotNull(d, ix)
+	d.RowKey = ix.Columns
+	d.Indexes = append([]table.Index{*ix}, d.Indexes...)
+}
+
+// setDeferrablePrimary makes ix the primary key of a new table. Several rows may have one key of a
+// deferrable index until it is checked, so it cannot be the row key.
+func setDeferrablePrimary(d *table.Desc, ix *table.Index) {
+	setKeyNotNull(d, ix)
+	addRowID(d)
+	ix.ID = d.NextIndexID
+	d.NextIndexID++
+	d.Indexes = append([]table.Index{*ix}, d.Indexes...)
+}
+
+// setKeyNotNull makes the columns of a primary key NOT NULL.
+func setKeyNotNull(d *table.Desc, ix *table.Index) {
 	for _, k := range ix.Columns {
 		d.Columns[d.ColumnByID(k.ColumnID)].NotNull = true
 	}
-	d.RowKey = ix.Columns
-	d.Indexes = append([]table.Index{*ix}, d.Indexes...)
-	return nil
 }
 
-// sameColumns finds a unique constraint over the same columns in the same order.
+// sameColumns finds a unique or EXCLUDE constraint over the same columns in the same order.
 func sameColumns(d *table.Desc, ix *table.Index) *table.Index {
 	for i := range d.Indexes {
 		o := &d.Indexes[i]
-		if !o.Unique || len(o.Columns) != len(ix.Columns) || len(o.Include)+len(ix.Include) > 0 ||
-			o.NullsNotDistinct != ix.NullsNotDistinct && !o.Primary {
+		if o.Unique != ix.Unique || !o.Constraint || o.Method != ix.Method ||
+			o.WhereText != ix.WhereText || len(o.Columns) != len(ix.Columns) ||
+			len(o.Include)+len(ix.Include) > 0 ||
+			o.NullsNotDistinct != ix.NullsNotDistinct && !o.Primary ||
+			o.Deferrable != ix.Deferrable || o.InitiallyDeferred != ix.InitiallyDeferred {
 			continue
 		}
 		same := true
@@ -306,7 +349,7 @@ func (b *builder) expressions(ctx context.Context) error {
 	for i := range b.constraints {
 		c := &b.constraints[i]
 		switch c.Kind {
-		case "primary key", "unique":
+		case "primary key", "unique", "exclude":
 		case "check":
 			if _, err := b.env.addCheck(ctx, b.d, c); err != nil {
 				return err
@@ -340,6 +383,9 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 		cols[i].Name = id.Name
 	}
 	for _, c := range cols {
+		if err := refuseSystemName(c.Name); err != nil {
+			return "", err
+		}
 		if d.Column(c.Name) >= 0 {
 			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
 				c.Name)
@@ -349,7 +395,7 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 		d.Columns = append(d.Columns, c)
 	}
 	addRowID(d)
-	if err := env.View.CreateRelation(ctx, d); err != nil {
+	if err := env.create(ctx, d); err != nil {
 		return "", err
 	}
 	if s.WithNoData {
@@ -357,6 +403,20 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 	}
 	n, err := env.RunQuery(ctx, s.As, d)
 	return fmt.Sprintf("SELECT %d", n), err
+}
+
+// checkQuery returns what is wrong with the query of a CREATE TABLE AS whose table is there
+// already: such errors come before the one that says so.
+func (env *Env) checkQuery(ctx context.Context, s *ast.CreateTable, sc catalog.Schema) error {
+	if s.As == nil {
+		return nil
+	}
+	taken, err := env.View.Taken(ctx, env.Database, sc.Name, s.Name.Name)
+	if err != nil || !taken {
+		return err
+	}
+	_, _, err = env.queryColumns(ctx, s.As)
+	return err
 }
 
 // queryColumns plans a query and returns its columns, and the relations that it reads.
@@ -374,9 +434,8 @@ func (env *Env) queryColumns(ctx context.Context, q *ast.Select) (cols []table.C
 		if t.OID == types.OIDUnknown {
 			t = types.TText
 		}
-		if t.Family == types.Void || t.Family == types.Record {
-			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition,
-				"column \"%s\" has pseudo-type %s", c.Name, t)
+		if err := storable(c.Name, t); err != nil {
+			return nil, nil, err
 		}
 		cols = append(cols, table.Column{Name: c.Name, Type: t})
 	}

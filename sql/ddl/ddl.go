@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -26,7 +27,17 @@ type Env struct {
 	// SearchPath lists schemas in the order in which names are looked up; those that do not exist
 	// are passed over.
 	SearchPath []string
-	Runtime    *expr.Runtime
+	// Implied is how many of the first of them are searched without being named by the user: no
+	// object is made there.
+	Implied int
+	// Temporary returns the session's temporary schema and makes it if it has none; nil: there is
+	// no session.
+	Temporary func(ctx context.Context) (catalog.Schema, error)
+	Runtime   *expr.Runtime
+	// Authority returns what the session is allowed; nil: everything, as the bootstrap superuser.
+	Authority func(ctx context.Context) (*acl.Authority, error)
+	// System finds the objects that the server has made; nil: none.
+	System SystemObjects
 	// Notice sends a message beside the result, detail may be empty; nil drops it.
 	Notice func(severity, code, message, detail string)
 	// RunQuery runs a query and inserts its rows into a relation that has none: CREATE TABLE AS and
@@ -105,6 +116,16 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 		return "CREATE SEQUENCE", env.createSequence(ctx, s)
 	case *ast.AlterSequence:
 		return "ALTER SEQUENCE", env.alterSequence(ctx, s)
+	case *ast.CreateType:
+		return "CREATE TYPE", env.createType(ctx, s)
+	case *ast.CreateDomain:
+		return "CREATE DOMAIN", env.createDomain(ctx, s)
+	case *ast.AlterType:
+		return env.alterType(ctx, s)
+	case *ast.CreateExtension:
+		return "CREATE EXTENSION", env.createExtension(ctx, s)
+	case *ast.AlterExtension:
+		return "ALTER EXTENSION", env.alterExtension(ctx, s)
 	case *ast.CreateSchema:
 		return "CREATE SCHEMA", env.createSchema(ctx, s)
 	case *ast.CreateDatabase:
@@ -117,6 +138,39 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 		return "TRUNCATE TABLE", env.truncate(ctx, s)
 	case *ast.Comment:
 		return "COMMENT", env.comment(ctx, s)
+	case *ast.CreatePolicy:
+		return "CREATE POLICY", env.createPolicy(ctx, s)
+	case *ast.AlterPolicy:
+		return "ALTER POLICY", env.alterPolicy(ctx, s)
+	case *ast.RenamePolicy:
+		return "ALTER POLICY", env.renamePolicy(ctx, s)
+	case *ast.DropPolicy:
+		return "DROP POLICY", env.dropPolicy(ctx, s)
+	case *ast.CreateRole:
+		return "CREATE ROLE", env.createRole(ctx, s)
+	case *ast.AlterRole:
+		return "ALTER ROLE", env.alterRole(ctx, s)
+	case *ast.RenameRole:
+		return "ALTER ROLE", env.renameRole(ctx, s)
+	case *ast.DropRole:
+		return "DROP ROLE", env.dropRole(ctx, s)
+	case *ast.GrantRole:
+		if s.Revoke {
+			return "REVOKE ROLE", env.grantRole(ctx, s)
+		}
+		return "GRANT ROLE", env.grantRole(ctx, s)
+	case *ast.Grant:
+		return verb(s.Revoke), env.grant(ctx, s)
+	case *ast.AlterDefaultPrivileges:
+		return "ALTER DEFAULT PRIVILEGES", env.alterDefaultPrivileges(ctx, s)
+	case *ast.ReassignOwned:
+		return "REASSIGN OWNED", env.reassignOwned(ctx, s)
+	case *ast.DropOwned:
+		return "DROP OWNED", env.dropOwned(ctx, s)
+	case *ast.RenameSchema:
+		return "ALTER SCHEMA", env.renameSchema(ctx, s)
+	case *ast.AlterOwner:
+		return "ALTER " + s.Kind.Upper(), env.alterOwner(ctx, s)
 	case *ast.CreateObserver:
 		_, err := env.CreateObserver(ctx, s)
 		return "CREATE OBSERVER", err

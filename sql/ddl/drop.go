@@ -23,6 +23,10 @@ func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
 		return tag, env.dropIndexes(ctx, s)
 	case ast.SchemaObject:
 		return tag, env.dropSchemas(ctx, s)
+	case ast.TypeObject, ast.DomainObject:
+		return tag, env.dropTypes(ctx, s)
+	case ast.ExtensionObject:
+		return tag, env.dropExtensions(ctx, s)
 	case ast.DatabaseObject:
 		return tag, env.dropDatabases(ctx, s)
 	}
@@ -52,10 +56,18 @@ func (env *Env) find(ctx context.Context, s *ast.Drop, n ast.Name, code string) 
 		}
 	}
 	d, ix, err := env.lookup(ctx, n)
-	if err == nil && d == nil {
+	if err != nil || d != nil {
+		return d, ix, err
+	}
+	t, err := env.composite(ctx, n)
+	switch {
+	case err != nil:
+	case t != nil:
+		err = wrongKind(t.Name, s.Kind).WithHint("Use DROP TYPE to remove a type.")
+	default:
 		err = env.absent(s, code, n.Name)
 	}
-	return d, ix, err
+	return nil, nil, err
 }
 
 // notA is 42809 for DROP of another kind of thing.
@@ -81,6 +93,9 @@ func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
 		if ix != nil || kindOf(d) != s.Kind {
 			return notA(s, d, ix)
 		}
+		if err := env.mustDrop(ctx, d, nil); err != nil {
+			return err
+		}
 		dr.target(d)
 	}
 	return dr.run(ctx, s.Cascade)
@@ -88,16 +103,20 @@ func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
 
 // dropper collects what must go together.
 type dropper struct {
-	env      *Env
-	targets  []*table.Desc
-	what     []string // descriptions of the targets, as the user named them
-	going    map[table.ID]bool
-	order    []*table.Desc
-	details  []string // what depends on what
-	cascaded []string // what goes only because of CASCADE
-	defaults []columnDefault
-	foreign  []foreignKey
-	observed []string // observers of tables that stay
+	env        *Env
+	targets    []*table.Desc
+	what       []string // descriptions of the targets, as the user named them
+	going      map[table.ID]bool
+	order      []*table.Desc
+	types      []*catalog.TypeDesc // in the order in which they go
+	columns    []tableColumn       // of user types that go, in tables that stay
+	parts      []typePart          // of types that stay
+	details    []string            // what depends on what
+	cascaded   []string            // what goes only because of CASCADE
+	defaults   []columnDefault
+	foreign    []foreignKey
+	observed   []string // observers of tables that stay
+	extensions []catalog.Extension
 }
 
 // foreignKey is one that goes with what it refers to.
@@ -155,8 +174,14 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 			return err
 		}
 	}
-	for _, d := range dr.order {
-		if err := dr.drop(ctx, d); err != nil {
+	if err := dr.dropColumns(ctx); err != nil {
+		return err
+	}
+	if err := dr.dropObjects(ctx); err != nil {
+		return err
+	}
+	for _, e := range dr.extensions {
+		if err := dr.env.View.DropExtension(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -277,8 +302,14 @@ func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 	if err := dr.followViews(ctx, d); err != nil {
 		return err
 	}
-	if d.Kind == table.KindSequence {
-		return dr.followSequence(ctx, d)
+	if err := dr.followPolicies(ctx, d); err != nil {
+		return err
+	}
+	if err := dr.followRowType(ctx, d); err != nil {
+		return err
+	}
+	if err := dr.followConstants(ctx, d); err != nil || d.Kind == table.KindSequence {
+		return err
 	}
 	err := dr.env.eachReference(ctx, d, func(child *table.Desc, fk *table.ForeignKey) {
 		if !dr.going[child.ID] {
@@ -318,41 +349,6 @@ func (dr *dropper) depends(what, on string) {
 	dr.cascaded = append(dr.cascaded, what)
 }
 
-// followSequence finds the columns whose default draws from the sequence.
-func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
-	rels, err := dr.env.View.Relations(ctx, dr.env.Database)
-	if err != nil {
-		return err
-	}
-	for _, t := range rels {
-		if dr.going[t.ID] || t.Kind != table.KindTable {
-			continue
-		}
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			if c.Identity != "" && c.SequenceID == seq.ID {
-				col := "column " + sqlname.Quote(c.Name) + " of " + dr.env.describe(t)
-				return sqlerr.New(sqlerr.DependentObjectsStillExist,
-					"cannot drop %s because %s requires it",
-					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
-			}
-			draws, err := dr.env.namesRelation(ctx, c.DefaultText, seq.ID)
-			if err != nil {
-				return err
-			}
-			if draws {
-				if err := dr.env.lock(ctx, t, rowlock.AccessExclusive); err != nil {
-					return err
-				}
-				dr.defaults = append(dr.defaults, columnDefault{t.ID, c.ID})
-				dr.depends("default value for column "+sqlname.Quote(c.Name)+" of "+
-					dr.env.describe(t), dr.env.describe(seq))
-			}
-		}
-	}
-	return nil
-}
-
 func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {
 	old, err := dr.env.View.RelationByID(ctx, c.table)
 	if err != nil || old == nil {
@@ -360,7 +356,10 @@ func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {
 	}
 	d := old.Clone()
 	o := d.ColumnByID(c.column)
-	d.Columns[o].DefaultText, d.Columns[o].SequenceID = "", 0
+	d.Columns[o].DefaultText = ""
+	if dr.going[d.Columns[o].SequenceID] {
+		d.Columns[o].SequenceID = 0
+	}
 	return dr.env.View.UpdateRelation(ctx, old, d)
 }
 
@@ -379,6 +378,9 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 		}
 		if ix == nil {
 			return notA(s, d, nil)
+		}
+		if err := env.mustDrop(ctx, d, ix); err != nil {
+			return err
 		}
 		if ix.Constraint {
 			by := "constraint " + sqlname.Quote(ix.Name) + " on " + env.describe(d)
@@ -434,6 +436,14 @@ func (env *Env) dropSchemas(ctx context.Context, s *ast.Drop) error {
 			}
 			continue
 		}
+		if n.Name == catalog.TemporaryAlias {
+			return noSchema(n.Name)
+		}
+		if a, err := env.authority(ctx); err != nil {
+			return err
+		} else if !a.Has(sc.OwnedBy()) {
+			return notOwner(ast.SchemaObject, sc.Name)
+		}
 		schemas = append(schemas, sc)
 		dr.what = append(dr.what, "schema "+sqlname.Quote(sc.Name))
 	}
@@ -446,6 +456,9 @@ func (env *Env) dropSchemas(ctx context.Context, s *ast.Drop) error {
 		return err
 	}
 	for _, sc := range schemas {
+		if sc.ID.Temporary() {
+			continue // it is there again for the next object
+		}
 		if err := env.View.DropSchema(ctx, sc); err != nil {
 			return err
 		}
@@ -460,7 +473,7 @@ func (dr *dropper) contents(ctx context.Context, sc catalog.Schema) error {
 		return err
 	}
 	for _, d := range rels {
-		if d.SchemaID != sc.ID {
+		if d.SchemaID != sc.ID || dr.going[d.ID] {
 			continue
 		}
 		dr.going[d.ID] = true
@@ -469,7 +482,10 @@ func (dr *dropper) contents(ctx context.Context, sc catalog.Schema) error {
 			dr.depends(dr.env.describe(d), "schema "+sqlname.Quote(sc.Name))
 		}
 	}
-	return nil
+	if err := dr.extensionsIn(ctx, sc); err != nil {
+		return err
+	}
+	return dr.typesIn(ctx, sc)
 }
 
 func (env *Env) dropDatabases(ctx context.Context, s *ast.Drop) error {
@@ -483,6 +499,11 @@ func (env *Env) dropDatabases(ctx context.Context, s *ast.Drop) error {
 				return err
 			}
 			continue
+		}
+		if a, err := env.authority(ctx); err != nil {
+			return err
+		} else if !a.Has(db.OwnedBy()) {
+			return notOwner(ast.DatabaseObject, db.Name)
 		}
 		if db.ID == env.Database {
 			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")

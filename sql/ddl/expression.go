@@ -13,15 +13,25 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// bindDefault verifies a DEFAULT and returns it bound to the column's type.
-func (env *Env) bindDefault(ctx context.Context, t *types.Type, e ast.Expr) (expr.Expr, error) {
+// bindDefault verifies the DEFAULT of a column, or a domain, and returns it bound to its type.
+func (env *Env) bindDefault(ctx context.Context, name string, t *types.Type,
+	e ast.Expr) (expr.Expr, error) {
 	x, err := planner.BindRowExpr(ctx, env.Planner, nil, e, t)
-	if err != nil {
-		var se *sqlerr.Error
-		if errors.As(err, &se) && se.Code == sqlerr.UndefinedColumn {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-				"cannot use column reference in DEFAULT expression").At(se.Position)
+	var se *sqlerr.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &se) && se.Code == sqlerr.UndefinedColumn:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot use column reference in DEFAULT expression").At(se.Position)
+	case se != nil && se.Code == sqlerr.DatatypeMismatch:
+		given, untyped := planner.BindRowExpr(ctx, env.Planner, nil, e, nil)
+		if untyped != nil {
+			return nil, err
 		}
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"column \"%s\" is of type %s but default expression is of type %s", name, t.SQLName(),
+			given.Type().SQLName()).WithHint("You will need to rewrite or cast the expression.")
+	default:
 		return nil, err
 	}
 	if err := env.findNames(x); err != nil {
@@ -40,7 +50,7 @@ func (env *Env) findNames(x expr.Expr) (err error) {
 			return err == nil
 		}
 		name, ok := c.Arg.(*expr.Const)
-		if !ok || name.Value.Null || !c.Explicit || !isName(c.T) {
+		if !ok || name.Value.Null || !c.Explicit || !c.T.IsReg() {
 			return true
 		}
 		value, cerr := env.program(c)
@@ -54,15 +64,6 @@ func (env *Env) findNames(x expr.Expr) (err error) {
 		return true
 	})
 	return err
-}
-
-// isName reports whether values of a type are written as names of objects.
-func isName(t *types.Type) bool {
-	switch t.OID {
-	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
-		return true
-	}
-	return false
 }
 
 // bindCheck verifies a CHECK condition over the row of d.
@@ -107,6 +108,9 @@ func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.E
 	if cyclic != nil {
 		return nil, cyclic
 	}
+	if x, err = planner.Fold(x); err != nil {
+		return nil, err
+	}
 	if expr.VolatilityOf(x) != expr.Immutable {
 		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
 			"generation expression is not immutable")
@@ -149,8 +153,12 @@ func columnsOf(x expr.Expr) []int {
 // parse reads an expression that the catalog keeps as text.
 func (env *Env) parse(text string) (ast.Expr, error) { return env.Planner.ParseExpr(text) }
 
-// program compiles an expression for evaluation row by row.
+// program compiles an expression for evaluation row by row. Its constants are evaluated at once.
 func (env *Env) program(x expr.Expr) (func(row []types.Datum) (types.Datum, error), error) {
+	x, err := planner.Fold(x)
+	if err != nil {
+		return nil, err
+	}
 	p, err := eval.Compile(x)
 	if err != nil {
 		return nil, err
@@ -159,14 +167,39 @@ func (env *Env) program(x expr.Expr) (func(row []types.Datum) (types.Datum, erro
 	return func(row []types.Datum) (types.Datum, error) { return p.EvalRow(ctx, row) }, nil
 }
 
-// resolveType turns a type as written into a type, collations checked.
-func resolveType(tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
-	t, err := planner.ResolveType(tn)
+// storable returns an error for a type that no column can have: 42P16 for a pseudo-type, and 0A000
+// for what is made of rows of a system relation, whose columns another minidb may change.
+func storable(column string, t *types.Type) error {
+	pseudo := t
+	if t.Nests() && !t.IsPseudo() {
+		pseudo = t.Elem
+	}
+	if pseudo.IsPseudo() {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", column,
+			pseudo)
+	}
+	if t.OfSystemRows() {
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"the row type of a system relation is not supported for column \"%s\"", column)
+	}
+	return nil
+}
+
+// resolveType turns the type of a column as written into a type, collations checked.
+func (env *Env) resolveType(ctx context.Context, column string, tn ast.TypeName,
+	coll *ast.Name) (*types.Type, string, error) {
+	t, err := planner.ResolveType(ctx, env.Planner, tn)
 	if err != nil {
 		return nil, "", err
 	}
-	if t.Family == types.Void || t.Family == types.Record {
-		return nil, "", sqlerr.New(sqlerr.InvalidTableDefinition, "column has pseudo-type %s", t)
+	if err := env.holdTypes(ctx, t); err != nil {
+		return nil, "", err
+	}
+	if err := storable(column, t); err != nil {
+		return nil, "", err
+	}
+	if err := env.mayUseType(ctx, t); err != nil {
+		return nil, "", err
 	}
 	if coll == nil {
 		return t, "", nil
@@ -181,7 +214,7 @@ func resolveType(tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
 	if t.Elem != nil {
 		base = t.Elem
 	}
-	if base.Family != types.String || base.OID == types.OIDJSON {
+	if !base.Collatable() {
 		return nil, "", sqlerr.New(sqlerr.DatatypeMismatch,
 			"collations are not supported by type %s", t).At(int(coll.Pos))
 	}

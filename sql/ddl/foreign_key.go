@@ -9,9 +9,10 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -24,11 +25,13 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc,
 		return nil, sqlerr.Unsupported(int(c.Pos), "MATCH PARTIAL")
 	}
 	fk := table.ForeignKey{Name: c.Name, MatchFull: c.Ref.Match == "full", OnDelete: c.Ref.OnDelete,
-		OnUpdate: c.Ref.OnUpdate,
-		Deferrable: c.Deferrable ||
-			c.InitiallyDeferred, InitiallyDeferred: c.InitiallyDeferred, NotValid: c.NotValid}
+		OnUpdate:   c.Ref.OnUpdate,
+		Deferrable: c.Deferrable, InitiallyDeferred: c.InitiallyDeferred, NotValid: c.NotValid}
 	var err error
 	if fk.Columns, err = foreignColumns(d, c.Columns); err != nil {
+		return nil, err
+	}
+	if fk.OnDeleteColumns, err = setColumns(d, &fk, c.Ref.OnDeleteColumns); err != nil {
 		return nil, err
 	}
 	if err := refuseGenerated(d, &fk); err != nil {
@@ -38,6 +41,9 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc,
 	if err != nil {
 		return nil, err
 	}
+	if err := sameLife(d, parent); err != nil {
+		return nil, err
+	}
 	fk.RefTable = parent.ID
 	if fk.RefColumns, err = referencedColumns(parent, c.Ref.Columns); err != nil {
 		return nil, err
@@ -45,19 +51,28 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc,
 	if err := env.nameForeignKey(d, &fk, c); err != nil {
 		return nil, err
 	}
+	if parent != d {
+		if err := env.mustReference(ctx, parent, fk.RefColumns); err != nil {
+			return nil, err
+		}
+	}
 	if len(fk.Columns) != len(fk.RefColumns) {
 		return nil, sqlerr.New(sqlerr.InvalidForeignKey,
 			"number of referencing and referenced columns for foreign key disagree")
 	}
-	if parent.ReferencedIndex(fk.RefColumns) == nil {
+	switch ix := parent.ReferencedIndex(fk.RefColumns); {
+	case ix == nil:
 		return nil, sqlerr.New(sqlerr.InvalidForeignKey,
 			"there is no unique constraint matching given keys for referenced table \"%s\"",
 			parent.Name)
+	case ix.Deferrable:
+		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"cannot use a deferrable unique constraint for referenced table \"%s\"", parent.Name)
 	}
 	if err := comparableColumns(d, parent, &fk); err != nil {
 		return nil, err
 	}
-	if fk.OID, err = env.View.NewID(ctx); err != nil {
+	if fk.OID, err = env.View.NewIDIn(ctx, d.SchemaID); err != nil {
 		return nil, err
 	}
 	d.ForeignKeys = append(d.ForeignKeys, fk)
@@ -69,8 +84,7 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc,
 
 // referenced finds the table to which a foreign key of d refers.
 func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*table.Desc, error) {
-	if n.Name == d.Name && (n.Schema == d.Schema || n.Schema == "" &&
-		slices.Contains(env.SearchPath, d.Schema)) {
+	if n.Name == d.Name && env.namesSchema(n.Schema, d) {
 		return d, nil
 	}
 	parent, err := env.relation(ctx, n)
@@ -84,10 +98,26 @@ func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*tab
 	return parent, env.lock(ctx, parent, rowlock.ShareRowExclusive)
 }
 
+// namesSchema reports whether the schema of a name, which may be left out, is that of d. The search
+// path of the statement that makes the session's temporary schema does not have it yet.
+func (env *Env) namesSchema(schema string, d *table.Desc) bool {
+	switch {
+	case schema == "":
+		return d.Temporary() || slices.Contains(env.SearchPath, d.Schema)
+	case schema == catalog.TemporaryAlias:
+		return d.Temporary()
+	}
+	return schema == d.Schema
+}
+
 func foreignColumns(d *table.Desc, names []ast.Ident) ([]table.ColumnID, error) {
 	var ids []table.ColumnID
 	for _, id := range names {
 		o := d.Column(id.Name)
+		if o < 0 && slices.Contains(builtin.SystemColumnNames, id.Name) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"system columns cannot be used in foreign keys")
+		}
 		if o < 0 || d.Columns[o].Hidden {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn,
 				"column \"%s\" referenced in foreign key constraint does not exist", id.Name)
@@ -97,6 +127,28 @@ func foreignColumns(d *table.Desc, names []ast.Ident) ([]table.ColumnID, error) 
 	return ids, nil
 }
 
+// setColumns are those that ON DELETE SET NULL or SET DEFAULT names.
+func setColumns(d *table.Desc, fk *table.ForeignKey, names []ast.Ident) ([]table.ColumnID,
+	error) {
+	ids, err := foreignColumns(d, names)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if !slices.Contains(fk.Columns, id) {
+			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "column \"%s\" referenced in "+
+				"ON DELETE SET action must be part of foreign key", names[i].Name)
+		}
+	}
+	var once []table.ColumnID // the statement may name one twice
+	for _, id := range ids {
+		if !slices.Contains(once, id) {
+			once = append(once, id)
+		}
+	}
+	return once, nil
+}
+
 // referencedColumns are those that are named, or the primary key's.
 func referencedColumns(parent *table.Desc, names []ast.Ident) ([]table.ColumnID, error) {
 	if len(names) == 0 {
@@ -104,6 +156,10 @@ func referencedColumns(parent *table.Desc, names []ast.Ident) ([]table.ColumnID,
 		if pk == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedObject,
 				"there is no primary key for referenced table \"%s\"", parent.Name)
+		}
+		if pk.Deferrable {
+			return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+				"cannot use a deferrable primary key for referenced table \"%s\"", parent.Name)
 		}
 		var ids []table.ColumnID
 		for _, c := range pk.Columns {
@@ -171,7 +227,7 @@ func comparableColumns(d, parent *table.Desc, fk *table.ForeignKey) error {
 			"foreign key constraint \"%s\" cannot be implemented", fk.Name).
 			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.",
 				from.Name, to.Name,
-				types.TypeName(from.Type.OID), types.TypeName(to.Type.OID))
+				from.Type.SQLName(), to.Type.SQLName())
 	}
 	return nil
 }
@@ -271,6 +327,9 @@ func (env *Env) describeForeignKey(child *table.Desc, fk *table.ForeignKey) stri
 }
 
 func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) error {
+	if c.Name != "" && constraintNamed(a.d, c.Name) { // before what is wrong with its columns
+		return duplicateConstraint(a.d, c.Name)
+	}
 	next := a.d.Clone()
 	parent, err := a.env.addForeignKey(ctx, next, c)
 	if err != nil {

@@ -48,7 +48,8 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 				return err
 			}
 			b.constraints = append(b.constraints,
-				ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e})
+				ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e,
+					NoInherit: c.NoInherit})
 		}
 	}
 	if included(l, "indexes") {
@@ -65,6 +66,12 @@ func (b *builder) likeColumn(l *ast.TableLike, c *table.Column) error {
 		col: table.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Collation: c.Collation}}
 	if included(l, "comments") {
 		n.col.Comment = c.Comment
+	}
+	if included(l, "storage") {
+		n.col.Storage = c.Storage
+	}
+	if included(l, "compression") {
+		n.col.Compression = c.Compression
 	}
 	if included(l, "defaults") && c.DefaultText != "" {
 		e, err := b.env.parse(c.DefaultText)
@@ -96,11 +103,13 @@ func (b *builder) likeIndexes(src *table.Desc) {
 	}
 	for i := range src.Indexes {
 		ix := &src.Indexes[i]
-		if !ix.Constraint {
+		if !ix.Constraint || ix.Exclusion() {
 			b.copied = append(b.copied, copiedIndex{src: src, ix: ix})
 			continue
 		}
-		c := ast.TableConstraint{Kind: "unique", NullsNotDistinct: ix.NullsNotDistinct}
+		c := ast.TableConstraint{Kind: "unique", NullsNotDistinct: ix.NullsNotDistinct,
+			Deferrable: ix.Deferrable, InitiallyDeferred: ix.InitiallyDeferred,
+			Options: optionsOf(ix.Options)}
 		if ix.Primary {
 			c.Kind = "primary key"
 		}
@@ -120,13 +129,39 @@ type copiedIndex struct {
 	ix  *table.Index
 }
 
+// copyExpr returns the ID of an expression that an index of another table has, among those of this
+// one. Its columns have the same names here.
+func (b *builder) copyExpr(e table.Expression) table.ColumnID {
+	for i := range b.d.Exprs {
+		if b.d.Exprs[i].Text == e.Text && b.d.Exprs[i].Name == e.Name {
+			return b.d.Exprs[i].ID
+		}
+	}
+	e.ID = b.d.NextColumnID
+	b.d.NextColumnID++
+	b.d.Exprs = append(b.d.Exprs, e)
+	return e.ID
+}
+
 func (b *builder) copyIndexes(ctx context.Context) error {
 	for _, c := range b.copied {
 		ix := table.Index{ID: b.d.NextIndexID, Unique: c.ix.Unique,
-			NullsNotDistinct: c.ix.NullsNotDistinct}
+			NullsNotDistinct: c.ix.NullsNotDistinct, Method: c.ix.Method,
+			WhereText: c.ix.WhereText, Options: slices.Clone(c.ix.Options),
+			Constraint: c.ix.Constraint, Deferrable: c.ix.Deferrable,
+			InitiallyDeferred: c.ix.InitiallyDeferred}
+		label := "idx"
+		if c.ix.Exclusion() {
+			label = "excl"
+		}
 		b.d.NextIndexID++
 		var names []string
 		here := func(id table.ColumnID) table.ColumnID {
+			if i := slices.IndexFunc(c.src.Exprs,
+				func(e table.Expression) bool { return e.ID == id }); i >= 0 {
+				names = append(names, c.src.Exprs[i].Name)
+				return b.copyExpr(c.src.Exprs[i])
+			}
 			n := c.src.Columns[c.src.ColumnByID(id)].Name
 			names = append(names, n)
 			return b.d.Columns[b.d.Column(n)].ID
@@ -139,11 +174,11 @@ func (b *builder) copyIndexes(ctx context.Context) error {
 			ix.Include = append(ix.Include, here(id))
 		}
 		var err error
-		if ix.OID, err = b.env.View.NewID(ctx); err != nil {
+		if ix.OID, err = b.env.View.NewIDIn(ctx, b.d.SchemaID); err != nil {
 			return err
 		}
-		pending := func(s string) bool { return s == b.d.Name || constraintNamed(b.d, s) }
-		if ix.Name, err = freeName(b.d.Name, indexColumnNames(names), "idx",
+		pending := func(s string) bool { return s == b.d.Name || partNamed(b.d, s) }
+		if ix.Name, err = freeName(b.d.Name, indexColumnNames(names), label,
 			b.env.relationTaken(ctx, b.sc.Name, pending)); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (env *Env) createMaterializedView(ctx context.Context,
 	if s.Unlogged {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views cannot be unlogged")
 	}
-	incremental, err := checkViewOptions(s.Options)
+	incremental, parameters, err := viewOptions(s.Options)
 	if err != nil {
 		return "", err
 	}
@@ -42,45 +42,67 @@ func (env *Env) createMaterializedView(ctx context.Context,
 	if err != nil {
 		return "", err
 	}
+	switch {
+	case readsTemporary(q.reads):
+		return "", sqlerr.New(sqlerr.FeatureNotSupported,
+			"materialized views must not use temporary tables or views")
+	case sc.ID.Temporary():
+		return "", sqlerr.New(sqlerr.InsufficientPrivilege,
+			"cannot create temporary table within security-restricted operation")
+	}
 	if err := env.hold(ctx, q.reads); err != nil {
 		return "", err
 	}
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindMaterializedView, NextColumnID: 1, NextIndexID: table.RowIndexID + 1,
 		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys,
-			Unpopulated: s.WithNoData}}
+			Unpopulated: s.WithNoData}, Options: parameters}
+	for _, c := range q.columns {
+		if err := refuseSystemName(c.Name); err != nil {
+			return "", err
+		}
+	}
 	q.addColumns(d)
-	if d.ID, err = env.View.NewID(ctx); err != nil {
+	if err := env.View.NameRelation(ctx, d); err != nil {
 		return "", err
 	}
 	if incremental {
 		return env.createIncremental(ctx, s, d)
 	}
 	addRowID(d)
-	if err := env.View.CreateRelation(ctx, d); err != nil || s.WithNoData {
+	if err := env.create(ctx, d); err != nil || s.WithNoData {
 		return created, err
 	}
 	n, err := env.RunQuery(ctx, s.Query, d)
 	return fmt.Sprintf("SELECT %d", n), err
 }
 
-// checkViewOptions is checkStorageOptions for a materialized view, which may be incremental too.
-func checkViewOptions(opts []ast.Option) (incremental bool, err error) {
-	var others []ast.Option
-	for _, o := range opts {
-		if o.Name != "incremental" {
-			others = append(others, o)
-			continue
-		}
+// viewOptions is tableParameters for a materialized view, which may be incremental too.
+func viewOptions(opts []ast.Option) (incremental bool, parameters []string, err error) {
+	said, others := splitIncremental(opts)
+	for _, o := range said {
 		if incremental, err = boolOption(o); err != nil {
-			return false, err
+			return false, nil, err
 		}
 	}
-	return incremental, checkStorageOptions(others)
+	parameters, err = tableParameters(others)
+	return incremental, parameters, err
 }
 
-// alterViewOptions is checkViewOptions for ALTER. Whether a view is incremental is decided when it
-// is created. reset means that the options go back to their defaults, and have no values.
+// splitIncremental separates the option incremental from storage parameters.
+func splitIncremental(opts []ast.Option) (said, others []ast.Option) {
+	for _, o := range opts {
+		if o.Name == "incremental" {
+			said = append(said, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return said, others
+}
+
+// alterViewOptions refuses to make a view incremental, or no longer so: that is decided when it is
+// created. reset means that the options go back to their defaults, and have no values.
 func alterViewOptions(d *table.Desc, opts []ast.Option, reset bool) error {
 	incremental := d.Incremental()
 	for _, o := range opts {
@@ -95,8 +117,7 @@ func alterViewOptions(d *table.Desc, opts []ast.Option, reset bool) error {
 			return sqlerr.Unsupported(int(o.Pos), "change of whether a view is incremental")
 		}
 	}
-	_, err := checkViewOptions(opts)
-	return err
+	return nil
 }
 
 // boolOption reads the value of a storage parameter: a parameter without one is on.
@@ -174,6 +195,9 @@ func (env *Env) refreshed(ctx context.Context, s *ast.RefreshMaterializedView) (
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view",
 			d.Name)
 	}
+	if err := env.mustOwn(ctx, d); err != nil {
+		return nil, err
+	}
 	mode := rowlock.AccessExclusive
 	if s.Concurrently {
 		mode = rowlock.Exclusive
@@ -189,9 +213,8 @@ func (env *Env) refreshed(ctx context.Context, s *ast.RefreshMaterializedView) (
 
 // concurrently verifies what CONCURRENTLY needs: rows, and a unique index of columns.
 func concurrently(s *ast.RefreshMaterializedView, d *table.Desc) error {
-	computed := func(c table.IndexColumn) bool { return c.ExprText != "" }
 	identifies := func(ix table.Index) bool {
-		return ix.Unique && ix.WhereText == "" && !slices.ContainsFunc(ix.Columns, computed)
+		return ix.Unique && ix.WhereText == "" && !d.HasExpr(&ix)
 	}
 	switch {
 	case !s.Concurrently:

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 )
@@ -39,6 +40,9 @@ func (env *Env) creationSchema(ctx context.Context, n ast.Name) (catalog.Schema,
 		return catalog.Schema{}, err
 	}
 	if n.Schema != "" {
+		if env.isTemporary(ctx, n.Schema) {
+			return env.temporary(ctx, n)
+		}
 		if isSystemSchema(n.Schema) {
 			return catalog.Schema{}, sqlerr.New(sqlerr.InsufficientPrivilege,
 				"permission denied to create \"%s.%s\"", n.Schema, n.Name).
@@ -48,13 +52,22 @@ func (env *Env) creationSchema(ctx context.Context, n ast.Name) (catalog.Schema,
 		if err == nil && !ok {
 			err = noSchema(n.Schema).At(int(n.Pos))
 		}
+		if err == nil {
+			err = env.mustCreateIn(ctx, sc)
+		}
 		return sc, err
 	}
-	for _, name := range env.SearchPath {
-		if isSystemSchema(name) {
+	for i, name := range env.SearchPath {
+		switch {
+		case isSystemSchema(name), i < env.Implied:
 			continue
+		case env.isTemporary(ctx, name):
+			return env.temporary(ctx, n)
 		}
 		sc, ok, err := env.View.Schema(ctx, env.Database, name)
+		if ok && err == nil {
+			err = env.mustCreateIn(ctx, sc)
+		}
 		if err != nil || ok {
 			return sc, err
 		}
@@ -83,8 +96,14 @@ func (env *Env) lookupStored(ctx context.Context, n ast.Name) (d *table.Desc, ix
 	if n.Schema != "" {
 		if _, ok, err := env.View.Schema(ctx, env.Database, n.Schema); err != nil {
 			return nil, nil, err
+		} else if !ok && n.Schema == catalog.TemporaryAlias {
+			return nil, nil, nil // the session has made no temporary object yet
 		} else if !ok && !isSystemSchema(n.Schema) {
 			return nil, nil, noSchema(n.Schema)
+		} else if ok {
+			if err := env.mayUse(ctx, n.Schema); err != nil {
+				return nil, nil, err
+			}
 		}
 		path = []string{n.Schema}
 	}
@@ -119,12 +138,25 @@ func (env *Env) relation(ctx context.Context, n ast.Name) (*table.Desc, error) {
 		return nil, err
 	}
 	if d == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
+		return nil, env.noRelation(ctx, n)
 	}
 	if ix != nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", n.Name)
 	}
 	return d, nil
+}
+
+// noRelation is 42P01 for a name, or 42809 where it is that of a composite type, which is among the
+// relations in PostgreSQL.
+func (env *Env) noRelation(ctx context.Context, n ast.Name) error {
+	t, err := env.composite(ctx, n)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a composite type", t.Name)
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
 }
 
 // display is a name as the user wrote it.
@@ -153,11 +185,14 @@ func (env *Env) describe(d *table.Desc) string {
 	return string(kindOf(d)) + " " + env.visibleName(d)
 }
 
-func (env *Env) visibleName(d *table.Desc) string {
-	if slices.Contains(env.SearchPath, d.Schema) {
-		return sqlname.Quote(d.Name)
+func (env *Env) visibleName(d *table.Desc) string { return env.visible(d.Schema, d.Name) }
+
+// visible writes a name with its schema, unless the search path has that.
+func (env *Env) visible(schema, name string) string {
+	if slices.Contains(env.SearchPath, schema) {
+		return sqlname.Quote(name)
 	}
-	return sqlname.Qualified(d.Schema, d.Name)
+	return sqlname.Qualified(schema, name)
 }
 
 // objectName makes the name of a thing that belongs to a table: table_columns_label, cut in its
@@ -243,7 +278,14 @@ func noColumn(d *table.Desc, name string) *sqlerr.Error {
 }
 
 // column finds a column that a user may name.
-func column(d *table.Desc, id ast.Ident) (int, error) {
+func column(d *table.Desc, id ast.Ident) (int, error) { return columnFor(d, id, "alter") }
+
+// columnFor is column for an action, whose verb the error for a system column names.
+func columnFor(d *table.Desc, id ast.Ident, verb string) (int, error) {
+	if slices.Contains(builtin.SystemColumnNames, id.Name) && !d.IsQuery() {
+		return -1, sqlerr.New(sqlerr.FeatureNotSupported, "cannot %s system column \"%s\"", verb,
+			id.Name)
+	}
 	if i := d.Column(id.Name); i >= 0 && !d.Columns[i].Hidden {
 		return i, nil
 	}

@@ -22,6 +22,9 @@ func (env *Env) CreateObserver(ctx context.Context, s *ast.CreateObserver) (tabl
 	if err != nil {
 		return 0, err
 	}
+	if err := env.mustOwn(ctx, d); err != nil {
+		return 0, err
+	}
 	o, err := newObserver(d, s)
 	if err != nil {
 		return 0, err
@@ -85,6 +88,9 @@ func (env *Env) observable(ctx context.Context, n ast.Name) (*table.Desc, error)
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", ix.Name)
 	case d.Kind == table.KindVirtual:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a system catalog", d.Name)
+	case d.Temporary():
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"observers cannot be on temporary tables").At(int(n.Pos))
 	case d.Kind != table.KindTable:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", d.Name)
 	}
@@ -144,6 +150,9 @@ func (env *Env) DropObserver(ctx context.Context, name string) error {
 	}
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedObject, "observer \"%s\" does not exist", name)
+	}
+	if err := env.mustOwn(ctx, o.Table); err != nil {
+		return err
 	}
 	if err := env.lock(ctx, o.Table, rowlock.ShareRowExclusive); err != nil {
 		return err

@@ -20,6 +20,11 @@ func (env *Env) ReindexIndex(ctx context.Context, n ast.Name, rebuilt func(index
 	case ix == nil:
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", n.Name)
 	}
+	if a, err := env.authority(ctx); err != nil {
+		return err
+	} else if !a.Has(d.OwnedBy()) {
+		return notOwner(ast.IndexObject, ix.Name)
+	}
 	return env.rebuild(ctx, d, []string{ix.Name}, rebuilt)
 }
 
@@ -34,6 +39,12 @@ func (env *Env) ReindexTable(ctx context.Context, n ast.Name, rebuilt func(index
 	case ix != nil || !d.HasRows():
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view",
 			n.Name)
+	}
+	if err := env.mustOwn(ctx, d); err != nil {
+		return err
+	}
+	if len(d.Indexes) == 0 {
+		env.notice("00000", "table \"%s\" has no indexes to reindex", d.Name)
 	}
 	return env.rebuild(ctx, d, indexNames(d), rebuilt)
 }
@@ -73,7 +84,7 @@ func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string,
 		if err := env.usable("REINDEX INDEX", name, d.ID, ix.ID); err != nil {
 			return err
 		}
-		if err := env.View.RelocateIndex(ctx, ix); err != nil {
+		if err := env.View.RelocateIndex(ctx, d, ix); err != nil {
 			return err
 		}
 		ix.ID = d.NextIndexID

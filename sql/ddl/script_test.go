@@ -22,12 +22,16 @@ import (
 // TestScripts runs each statement of testdata in a session, one per line, and shows what a client
 // sees. The expectations were compared with PostgreSQL 15. After each script the store is checked.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		ctx := context.Background()
-		store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
+		beside, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, beside.Close()) }()
+		store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{
+			Companion: func() (*txn.Store, error) { return beside, nil }})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, store.Close()) }()
-		cat, err := catalog.Open(ctx, store)
+		cat, err := catalog.Open(ctx, store, catalog.WithPrograms(sql.Programs()))
 		require.NoError(t, err)
 		engine := sql.NewEngine(store, cat, sql.Options{})
 		defer engine.Close()
@@ -47,7 +51,8 @@ func TestScripts(t *testing.T) {
 			}
 			return out.String()
 		})
-		require.NoError(t, catalog.Check(ctx, store, func(p catalog.Problem) { t.Error(p) }))
+		require.NoError(t, catalog.Check(ctx, store, func(p catalog.Problem) { t.Error(p) },
+			catalog.WithPrograms(sql.Programs())))
 	})
 }
 

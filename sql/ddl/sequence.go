@@ -19,10 +19,7 @@ func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error
 		return sqlerr.New(sqlerr.SyntaxError,
 			"invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
 	}
-	if s.Temp {
-		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY SEQUENCE")
-	}
-	sc, err := env.creationSchema(ctx, s.Name)
+	sc, err := env.schemaFor(ctx, s.Name, s.Temp)
 	if err != nil {
 		return err
 	}
@@ -40,21 +37,24 @@ func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error
 	if err != nil {
 		return err
 	}
+	if d.Owner, err = env.owner(ctx); err != nil {
+		return err
+	}
 	if err := env.setOwner(ctx, d, &s.Options); err != nil {
 		return err
 	}
-	return env.View.CreateRelation(ctx, d)
+	return env.create(ctx, d)
 }
 
 // newSequence makes the descriptor of a sequence; oid is its type unless the options name one.
 func (env *Env) newSequence(ctx context.Context, sc catalog.Schema, name string, oid types.OID,
 	o *ast.SequenceOptions) (*table.Desc, error) {
-	id, err := env.View.NewID(ctx)
+	id, err := env.View.NewIDIn(ctx, sc.ID)
 	if err != nil {
 		return nil, err
 	}
 	seq := &table.Sequence{Increment: 1, Cache: 1, Type: oid}
-	if err := applyOptions(seq, o, true); err != nil {
+	if err := env.applySequenceOptions(ctx, seq, o, true); err != nil {
 		return nil, err
 	}
 	seq.Last = seq.Start
@@ -84,12 +84,13 @@ func badSequence(format string, args ...any) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, format, args...)
 }
 
-// applyOptions changes a definition; fresh is true for CREATE, false for ALTER.
-func applyOptions(seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
+// applySequenceOptions changes a definition; fresh is true for CREATE, false for ALTER.
+func (env *Env) applySequenceOptions(ctx context.Context, seq *table.Sequence,
+	o *ast.SequenceOptions, fresh bool) error {
 	oldLow, oldHigh := sequenceBounds(seq.Type)
 	resetMin, resetMax := false, false
 	if o.Type != nil {
-		t, err := planner.ResolveType(*o.Type)
+		t, err := planner.ResolveType(ctx, env.Planner, *o.Type)
 		if err != nil {
 			return err
 		}
@@ -215,6 +216,10 @@ func (env *Env) setOwner(ctx context.Context, d *table.Desc, o *ast.SequenceOpti
 			t.Name).
 			WithDetail("This operation is not supported for %ss.", kindOf(t))
 	}
+	if t.OwnedBy() != d.OwnedBy() {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"sequence must have same owner as table it is linked to")
+	}
 	if t.SchemaID != d.SchemaID {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
 			"sequence must be in same schema as table it is linked to")
@@ -270,6 +275,9 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 		return sqlerr.New(sqlerr.SyntaxError,
 			"invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
 	}
+	if err := env.mustOwn(ctx, d); err != nil {
+		return err
+	}
 	if err := env.lock(ctx, d, rowlock.ShareRowExclusive); err != nil {
 		return err
 	}
@@ -286,7 +294,7 @@ func countsAnew(o *ast.SequenceOptions) bool {
 // epoch, so that the change can be rolled back although positions cannot.
 func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.SequenceOptions) error {
 	d := old.Clone()
-	if err := applyOptions(d.Sequence, o, false); err != nil {
+	if err := env.applySequenceOptions(ctx, d.Sequence, o, false); err != nil {
 		return err
 	}
 	switch {
@@ -298,7 +306,7 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 		if err := withinBounds("RESTART", value, d.Sequence); err != nil {
 			return err
 		}
-		if err := env.View.Restart(ctx, d.Sequence, value); err != nil {
+		if err := env.View.Restart(ctx, d, d.Sequence, value); err != nil {
 			return err
 		}
 	case countsAnew(o):

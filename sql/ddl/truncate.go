@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -20,6 +21,9 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		if d.Kind != table.KindTable {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", d.Name)
 		}
+		if err := env.mayTruncate(ctx, d); err != nil {
+			return err
+		}
 		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
 			return err
 		}
@@ -30,6 +34,9 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		return err
 	}
 	for _, d := range tables {
+		if err := env.mayTruncate(ctx, d); err != nil {
+			return err
+		}
 		if err := env.unused("TRUNCATE", d); err != nil {
 			return err
 		}
@@ -107,7 +114,8 @@ func (env *Env) restartOwned(ctx context.Context, d *table.Desc) error {
 			continue
 		}
 		restarted := seq.Clone()
-		if err := env.View.Restart(ctx, restarted.Sequence, restarted.Sequence.Start); err != nil {
+		if err := env.View.Restart(ctx, restarted, restarted.Sequence,
+			restarted.Sequence.Start); err != nil {
 			return err
 		}
 		if err := env.View.UpdateRelation(ctx, seq, restarted); err != nil {
@@ -115,4 +123,12 @@ func (env *Env) restartOwned(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	return nil
+}
+
+func (env *Env) mayTruncate(ctx context.Context, d *table.Desc) error {
+	a, err := env.authority(ctx)
+	if err != nil || a.Granted(acl.Relation, d.OwnedBy(), d.ACL, acl.Truncate) != 0 {
+		return err
+	}
+	return permissionOn(d)
 }

@@ -9,27 +9,26 @@ import (
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
-	switch {
-	case s.Temp:
-		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY VIEW")
-	case s.CheckOption != "":
-		return sqlerr.Unsupported(int(s.Pos), "WITH CHECK OPTION")
-	}
-	sc, err := env.creationSchema(ctx, s.Name)
-	if err != nil {
-		return err
-	}
 	if err := readsOnly(s.Query,
 		"views must not contain data-modifying statements in WITH"); err != nil {
 		return err
 	}
 	q, err := env.viewQuery(ctx, s.Query, s.Columns,
 		"CREATE VIEW specifies more column names than columns")
+	if err != nil {
+		return err
+	}
+	sc, err := env.viewSchema(ctx, s, q)
+	if err != nil {
+		return err
+	}
+	options, err := newViewOptions(s)
 	if err != nil {
 		return err
 	}
@@ -42,12 +41,24 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	}
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindView, NextColumnID: 1, NextIndexID: 1,
-		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys}}
+		Options: options,
+		View:    &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys}}
 	q.addColumns(d)
+	if err := env.mayCheck(ctx, d); err != nil {
+		return err
+	}
 	if old != nil {
-		d.ID, d.Comment = old.ID, old.Comment
+		d.ID, d.RowType, d.Comment = old.ID, old.RowType, old.Comment
+		d.Owner, d.ACL = old.Owner, old.ACL
+		if err := env.mustOwn(ctx, old); err != nil {
+			return err
+		}
 		if err := compatibleView(old, d); err != nil {
 			return err
+		}
+		for i := range old.Columns {
+			was := &old.Columns[i]
+			d.Columns[i].ACL, d.Columns[i].DefaultText = was.ACL, was.DefaultText
 		}
 		if recursive, err := env.readsThrough(ctx, q.reads, old.ID); err != nil {
 			return err
@@ -63,10 +74,23 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 		}
 		return env.View.UpdateRelation(ctx, old, d)
 	}
-	if d.ID, err = env.View.NewID(ctx); err != nil {
+	if err := env.View.NameRelation(ctx, d); err != nil {
 		return err
 	}
-	return env.View.CreateRelation(ctx, d)
+	return env.create(ctx, d)
+}
+
+// viewSchema is the schema of a new view: one that reads temporary relations is temporary itself.
+func (env *Env) viewSchema(ctx context.Context, s *ast.CreateView,
+	q *viewQuery) (catalog.Schema, error) {
+	sc, err := env.schemaFor(ctx, s.Name, s.Temp)
+	if err != nil || sc.ID.Temporary() || !readsTemporary(q.reads) {
+		return sc, err
+	}
+	if sc, err = env.schemaFor(ctx, s.Name, true); err == nil {
+		env.notice("00000", "view \"%s\" will be a temporary view", s.Name.Name)
+	}
+	return sc, err
 }
 
 // viewQuery is what a view keeps of its query.
@@ -127,9 +151,8 @@ func viewColumns(given []ast.Ident, results []bind.ResultNote) ([]table.Column, 
 		if t.OID == types.OIDUnknown {
 			t = types.TText
 		}
-		if t.Family == types.Void || t.Family == types.Record {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition,
-				"column \"%s\" has pseudo-type %s", name, t)
+		if err := storable(name, t); err != nil {
+			return nil, err
 		}
 		if seen[name] {
 			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once",

@@ -38,6 +38,8 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 		return r.buildValues(n)
 	case *physical.FuncScan:
 		return r.buildFuncScan(n)
+	case *physical.Recursion:
+		return r.buildRecursion(n)
 	case *physical.CTEScan:
 		return r.buildCTEScan(n)
 	case *physical.Filter:
@@ -76,6 +78,8 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 		return r.buildUpdate(n)
 	case *physical.Delete:
 		return r.buildDelete(n)
+	case *physical.Merge:
+		return r.buildMerge(n)
 	case *physical.Refresh:
 		return r.buildRefresh(n)
 	}

@@ -24,13 +24,15 @@ type change struct {
 	deletes bool
 	assign  []opt.Assign
 	set     []*eval.Program
-	old     []types.Datum
-	next    []types.Datum // the new row, then the child's further columns
-	node    physical.Node // the child
+	// generated assigns to generated columns, over the new row.
+	generated generatedColumns
+	old       []types.Datum
+	next      []types.Datum // the new row, then the child's further columns
+	node      physical.Node // the child
 }
 
 func (r *run) buildUpdate(n *physical.Update) (operator, error) {
-	m, err := r.newModification(n.Child, n.Table, n.Checks, n.Returning)
+	m, err := r.newModification(n.Child, n.Table, n.Checks, n.ViewChecks, n.Returning)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +44,15 @@ func (r *run) buildUpdate(n *physical.Update) (operator, error) {
 	if c.set, err = compileAll(exprs); err != nil {
 		return nil, err
 	}
+	if c.generated, err = compileGenerated(n.Generated); err != nil {
+		return nil, err
+	}
 	c.prepare(n.Child, exprs)
 	return c, nil
 }
 
 func (r *run) buildDelete(n *physical.Delete) (operator, error) {
-	m, err := r.newModification(n.Child, n.Table, nil, n.Returning)
+	m, err := r.newModification(n.Child, n.Table, nil, nil, n.Returning)
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +174,9 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 			c.changed.Deleted++
 		} else {
 			c.changed.Updated++
+			if err := c.verifyViews(c.next[:c.columns]); err != nil {
+				return err
+			}
 		}
 		if err := c.emit(c.next); err != nil {
 			return err
@@ -211,6 +219,9 @@ func (c *change) recheckRow(ctx context.Context, stale error, l *recheck) error 
 func (c *change) assignNew(b *types.Batch, row int) error {
 	for i, s := range c.assign {
 		c.next[s.Column] = b.Cols[len(c.next)+i].Get(row)
+	}
+	if err := c.generated.compute(&c.run.ev, c.next); err != nil {
+		return err
 	}
 	return c.verify(c.next[:c.columns])
 }

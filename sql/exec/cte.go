@@ -38,15 +38,7 @@ func (r *run) cteByID(id int) (*cte, error) {
 		if def.ID != id {
 			continue
 		}
-		if r.ctes == nil {
-			r.ctes = map[int]*cte{}
-		}
-		ts := columnTypes(def.Plan)
-		c := &cte{run: r, def: def, rows: newRowStore(&r.mem, ts)}
-		if def.Recursive != nil && !def.UnionAll {
-			c.seen = newKeyTable(&r.mem, ts)
-		}
-		r.ctes[id] = c
+		c := r.newCTE(def)
 		if len(r.ev.Vars) > 0 && !def.Modifies {
 			free := slotSet{}
 			r.freeInCTE(id, free)
@@ -55,6 +47,20 @@ func (r *run) cteByID(id int) (*cte, error) {
 		return c, nil
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
+}
+
+// newCTE makes the state of a WITH query, which readers find by its ID from then on.
+func (r *run) newCTE(def *physical.CTE) *cte {
+	ts := columnTypes(def.Plan)
+	c := &cte{run: r, def: def, rows: newRowStore(&r.mem, ts)}
+	if def.Recursive != nil && !def.UnionAll {
+		c.seen = newKeyTable(&r.mem, ts)
+	}
+	if r.ctes == nil {
+		r.ctes = map[int]*cte{}
+	}
+	r.ctes[def.ID] = c
+	return c
 }
 
 // runModifying runs the WITH queries that modify to their ends, as far as their readers have not
@@ -77,7 +83,7 @@ func (r *run) runModifying(ctx context.Context) error {
 	return nil
 }
 
-// forget makes the query run again: a variable that it reads has changed.
+// forget makes the query run again, because a variable that it reads has changed.
 func (c *cte) forget() {
 	c.opened, c.ended, c.working = false, false, false
 	c.round, c.fresh = 0, 0

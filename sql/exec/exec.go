@@ -37,9 +37,9 @@ type Env struct {
 	// Incremental means that the rows are asked for a few at a time. Operators that can then lock
 	// only the rows that were asked for.
 	Incremental bool
-	// RowHook, if not nil, is called with the rows written to tables that have foreign keys or are
-	// referenced by them.
-	RowHook table.RowHook
+	// Checks, if not nil, gets what is to be checked when the rows of a statement are written: the
+	// rows of tables that have foreign keys or are referenced by them, and deferrable keys.
+	Checks Checks
 	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64
 	// Deltas are the changes that DeltaScan reads, by relation. Before are the transactions that
@@ -48,6 +48,12 @@ type Env struct {
 	Before Before
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
+}
+
+// Checks gets what a statement leaves to be checked when its rows are written.
+type Checks interface {
+	table.RowHook
+	table.KeyHook
 }
 
 // Cursor is a running statement. It belongs to one goroutine at a time.
@@ -158,6 +164,16 @@ func (c *Cursor) RowsAffected() int64 {
 // Changes are the rows that a statement has inserted, updated and deleted.
 type Changes struct{ Inserted, Updated, Deleted int64 }
 
+// Changed returns how many rows the main statement has inserted, updated and deleted since the last
+// EachChange.
+func (c *Cursor) Changed() (inserted, updated, deleted int64) {
+	if c.main == nil {
+		return 0, 0, 0
+	}
+	ch := c.main.changed
+	return ch.Inserted, ch.Updated, ch.Deleted
+}
+
 // EachChange calls f with what the statement has changed so far, by table, WITH queries included,
 // and forgets it.
 func (c *Cursor) EachChange(f func(id table.ID, ch Changes)) {
@@ -235,6 +251,7 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
 	}
 	r.ev.Runtime.Memory = &r.mem
+	r.ev.Runtime.Versions = versions{env.Tx}
 	if plan.Slots > 0 {
 		r.ev.Vars = make([]types.Datum, plan.Slots)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -108,7 +109,7 @@ func changes(n physical.Node) bool {
 		case *physical.CTEScan:
 			return n.WorkTable
 		case *physical.FuncScan:
-			if n.Func != nil && n.Func.Volatility == expr.Volatile {
+			if opt.AnyVolatile(n.Funcs) {
 				return true
 			}
 		case *physical.ProjectSet:
@@ -117,7 +118,7 @@ func changes(n physical.Node) bool {
 			}) {
 				return true
 			}
-		case *physical.Insert, *physical.Update, *physical.Delete:
+		case *physical.Insert, *physical.Update, *physical.Delete, *physical.Merge:
 			return true
 		}
 		return physical.HasExpr(n,

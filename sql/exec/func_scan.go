@@ -2,148 +2,101 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"iter"
 
-	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
-// funcScan runs a set-returning function in FROM. The function pushes its rows; a coroutine turns
-// that into pulling, so that LIMIT over an endless series ends.
+// funcScan gives the rows of functions in FROM side by side.
 type funcScan struct {
-	run     *run
-	node    *physical.FuncScan
-	args    []scalarExpr
-	scalar  scalarExpr
-	batch   *types.Batch
-	count   int64 // rows so far, for WITH ORDINALITY
-	started bool
-	next    func() (struct{}, bool)
-	stop    func()
-	err     error // why the coroutine ended
+	run   *run
+	node  *physical.FuncScan
+	funcs []*tableFunc
+	out   *types.Batch // its columns are those of a single function, else filled row by row
+	count int64        // rows so far, for WITH ORDINALITY
 }
 
-// errStopped ends a set-returning function whose remaining rows are not needed.
-var errStopped = errors.New("exec: set-returning function stopped")
-
 func (r *run) buildFuncScan(n *physical.FuncScan) (operator, error) {
-	return &funcScan{run: r, node: n, args: scalarExprs(n.Args), scalar: scalarExpr{e: n.Scalar}},
-		nil
+	f := &funcScan{run: r, node: n, funcs: make([]*tableFunc, len(n.Funcs)),
+		out: types.NewBatchCap(columnTypes(n), 0)}
+	ts := columnTypes(n)
+	for i := range n.Funcs {
+		width := n.Funcs[i].Width
+		f.funcs[i] = newTableFunc(r, &n.Funcs[i], ts[:width])
+		ts = ts[width:]
+	}
+	return f, nil
 }
 
 func (f *funcScan) Open(context.Context) error {
-	f.halt()
-	f.started, f.count, f.err = false, 0, nil
+	f.count = 0
+	for _, fn := range f.funcs {
+		fn.restart()
+	}
 	return nil
 }
 
 func (f *funcScan) Close() error {
-	f.halt()
-	f.started = true
-	return nil
-}
-
-func (f *funcScan) halt() {
-	if f.stop != nil {
-		f.stop()
-		f.next, f.stop = nil, nil
+	for _, fn := range f.funcs {
+		fn.end()
 	}
+	return nil
 }
 
 func (f *funcScan) Next(ctx context.Context) (*types.Batch, error) {
 	f.run.ctx = ctx
-	if !f.started {
-		f.started = true
-		if f.batch == nil {
-			f.batch = types.NewBatchCap(columnTypes(f.node), 0)
-		}
-		f.batch.Reset()
-		if f.node.Func == nil {
-			return f.one()
-		}
-		if err := f.begin(); err != nil {
-			return nil, err
-		}
+	f.out.Reset()
+	fill := f.sideBySide
+	if len(f.funcs) == 1 {
+		fill = f.single
 	}
-	if f.next == nil {
-		return nil, f.err
-	}
-	f.batch.Reset()
-	if _, more := f.next(); !more {
-		f.halt()
-		if f.err != nil {
-			return nil, f.err
-		}
-	}
-	if f.batch.Len == 0 {
-		return nil, nil
-	}
-	return f.batch, nil
-}
-
-// one is the row of a scalar function.
-func (f *funcScan) one() (*types.Batch, error) {
-	d, err := f.scalar.value(f.run)
-	if err != nil {
+	if err := fill(); err != nil || f.out.Len == 0 {
 		return nil, err
 	}
-	return f.batch, f.emit([]types.Datum{d})
+	return f.out, ctx.Err()
 }
 
-func (f *funcScan) emit(row []types.Datum) error {
-	f.count++
-	cols := f.batch.Cols
+// single passes on the next rows of the only function.
+func (f *funcScan) single() error {
+	b, err := f.funcs[0].next()
+	if err != nil || b == nil {
+		return err
+	}
+	copy(f.out.Cols, b.Cols)
+	f.out.Len = b.Len
 	if f.node.Ordinality {
-		cols[len(cols)-1].Append(types.NewInt(f.count))
-		cols = cols[:len(cols)-1]
+		last := f.out.Cols[len(f.out.Cols)-1]
+		for range b.Len {
+			f.count++
+			last.Append(types.NewInt(f.count))
+		}
 	}
-	for i, c := range cols {
-		c.Append(row[i])
-	}
-	f.batch.Len++
 	return nil
 }
 
-// begin evaluates the arguments and readies the coroutine, which yields each time the batch is
-// full.
-func (f *funcScan) begin() error {
-	args := make([]types.Datum, len(f.args))
-	for i := range f.args {
-		d, err := f.args[i].value(f.run)
-		if err != nil {
-			return err
-		}
-		if d.Null && !f.node.Func.NotStrict {
-			return nil // no rows
-		}
-		args[i] = d
-	}
-	ts := argTypes(f.node.Args)
-	rt := f.run.ev.Runtime
-	f.next, f.stop = iter.Pull(func(yield func(struct{}) bool) {
-		rt.ArgTypes = ts
-		f.err = f.node.Func.Set(rt, args, func(row []types.Datum) error {
-			if err := f.emit(row); err != nil {
+// sideBySide fills a batch with rows of all functions. One that has ended gives NULLs.
+func (f *funcScan) sideBySide() error {
+	for f.out.Len < types.BatchSize {
+		any := false
+		for _, fn := range f.funcs {
+			more, err := fn.advance()
+			if err != nil {
 				return err
 			}
-			if f.batch.Len < types.BatchSize {
-				return nil
-			}
-			if !yield(struct{}{}) {
-				return errStopped
-			}
-			return f.run.context().Err()
-		})
-	})
-	return nil
-}
-
-func argTypes(es []expr.Expr) []*types.Type {
-	ts := make([]*types.Type, len(es))
-	for i, e := range es {
-		ts[i] = e.Type()
+			any = any || more
+		}
+		if !any {
+			return nil
+		}
+		cols := f.out.Cols
+		for _, fn := range f.funcs {
+			fn.appendRow(cols[:fn.def.Width])
+			cols = cols[fn.def.Width:]
+		}
+		if f.count++; f.node.Ordinality {
+			cols[0].Append(types.NewInt(f.count))
+		}
+		f.out.Len++
 	}
-	return ts
+	return nil
 }

@@ -30,7 +30,7 @@ func singleScan(n physical.Node) *physical.Scan {
 // reads a table.
 func streams(n physical.Node, exprs []expr.Expr) bool {
 	s := singleScan(n)
-	if s == nil || len(s.Ranges) > 1 {
+	if s == nil || len(s.Ranges) > 1 || s.Keys != nil {
 		return false
 	}
 	return !slices.ContainsFunc(exprs, expr.HasSubquery) &&
@@ -42,22 +42,31 @@ func streams(n physical.Node, exprs []expr.Expr) bool {
 func ReadsOnce(p *physical.Plan) bool { return len(p.CTEs) == 0 && streams(p.Root, nil) }
 
 // readsItself reports whether a statement evaluates subqueries after it has written its first row:
-// in RETURNING, and in what ON CONFLICT does. They must not see what the statement writes.
+// in RETURNING, in checks of views, in what ON CONFLICT does, and in the actions of MERGE. They
+// must not see what the statement writes.
 func readsItself(n physical.Node) bool {
 	switch t := n.(type) {
 	case *physical.Insert:
 		oc := t.OnConflict
 		return slices.ContainsFunc(t.Returning, expr.HasSubquery) ||
-			oc != nil && (expr.HasSubquery(oc.Where) ||
-				slices.ContainsFunc(oc.Set, func(a opt.Assign) bool {
-					return expr.HasSubquery(a.Expr)
-				}))
+			checksRead(t.ViewChecks) || oc != nil && (expr.HasSubquery(oc.Where) ||
+			slices.ContainsFunc(oc.Set, func(a opt.Assign) bool {
+				return expr.HasSubquery(a.Expr)
+			}))
 	case *physical.Update:
-		return slices.ContainsFunc(t.Returning, expr.HasSubquery)
+		return slices.ContainsFunc(t.Returning, expr.HasSubquery) || checksRead(t.ViewChecks)
 	case *physical.Delete:
 		return slices.ContainsFunc(t.Returning, expr.HasSubquery)
+	case *physical.Merge:
+		return physical.HasExpr(t, expr.HasSubquery)
 	}
 	return false
+}
+
+// checksRead reports whether a check evaluates a subquery.
+func checksRead(checks []opt.Check) bool {
+	return slices.ContainsFunc(checks,
+		func(c opt.Check) bool { return expr.HasSubquery(c.Cond) })
 }
 
 // readsTable reports whether running n, or the subqueries in its expressions, may read a table. It
@@ -78,7 +87,12 @@ func readsTable(n physical.Node, id table.ID) bool {
 func UsesIndex(p *physical.Plan, id table.ID, index table.IndexID) bool {
 	uses := func(n physical.Node) bool {
 		s, ok := n.(*physical.Scan)
-		return ok && s.Table.ID == id && s.Index != nil && s.Index.ID == index
+		if !ok || s.Table.ID != id {
+			return false
+		}
+		found := s.Index != nil && s.Index.ID == index
+		s.Keys.Each(func(k *physical.KeyCond) { found = found || k.Index.ID == index })
+		return found
 	}
 	for _, cte := range p.CTEs {
 		if physical.Contains(cte.Plan, uses) || cte.Recursive != nil &&

@@ -224,7 +224,7 @@ func accounts() *table.Desc {
 		},
 		NextColumnID: 4, NextIndexID: 4,
 	}
-	if err := d.Prepare(); err != nil {
+	if err := d.Prepare(nil); err != nil {
 		panic(err)
 	}
 	return d

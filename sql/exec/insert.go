@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
@@ -23,13 +24,18 @@ type onConflict struct {
 	node  *physical.OnConflict
 	set   []*eval.Program
 	where *eval.Program
-	lock  rowlock.Mode  // of the existing row
-	pair  []types.Datum // the existing row, then the excluded one
-	next  []types.Datum
+	// generated assigns to generated columns, over what the existing row becomes.
+	generated generatedColumns
+	// targets are the policies on the existing row, policies those on what it becomes.
+	targets, policies []check
+
+	lock rowlock.Mode  // of the existing row
+	pair []types.Datum // the existing row, then the excluded one
+	next []types.Datum
 }
 
 func (r *run) buildInsert(n *physical.Insert) (operator, error) {
-	m, err := r.newModification(n.Child, n.Table, n.Checks, n.Returning)
+	m, err := r.newModification(n.Child, n.Table, n.Checks, n.ViewChecks, n.Returning)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +46,7 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 		return i, nil
 	}
 	c := &onConflict{node: n.OnConflict, lock: rowlock.NoKeyUpdate}
-	for _, s := range n.OnConflict.Set {
+	for _, s := range slices.Concat(n.OnConflict.Set, n.OnConflict.Generated) {
 		if n.Table.InUniqueKey(s.Column) {
 			c.lock = rowlock.Update
 		}
@@ -52,7 +58,16 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 		}
 		c.set = append(c.set, p)
 	}
+	if c.generated, err = compileGenerated(n.OnConflict.Generated); err != nil {
+		return nil, err
+	}
 	if c.where, err = compileOptional(n.OnConflict.Where); err != nil {
+		return nil, err
+	}
+	if c.targets, _, err = compileChecks(n.OnConflict.Targets); err != nil {
+		return nil, err
+	}
+	if c.policies, _, err = compileChecks(n.OnConflict.Checks); err != nil {
 		return nil, err
 	}
 	i.conflict = c
@@ -145,6 +160,9 @@ func (i *insert) one(ctx context.Context) error {
 	}
 	i.wrote()
 	i.changed.Inserted++
+	if err := i.verifyViews(i.row); err != nil {
+		return err
+	}
 	return i.emit(i.row)
 }
 
@@ -168,16 +186,25 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 				"duplicate constrained values.")
 	}
 	// The row is locked before it is tested: it may have changed by the end of the wait.
-	if c.where != nil || i.run.env.Tx.LocksWrites() {
+	if c.where != nil || c.targets != nil || i.run.env.Tx.LocksWrites() {
 		if err := i.writer.LockRow(ctx, i.run.env.Tx, existing, c.lock); err != nil {
 			return true, err
 		}
 	}
 	c.pair = append(append(c.pair[:0], existing...), i.row...)
-	if update, err := c.assign(&i.run.ev, existing); err != nil || !update {
+	if update, err := c.chosen(&i.run.ev); err != nil || !update {
 		return true, err
 	}
-	if err := i.verify(c.next); err != nil {
+	if err := i.allowed(c.targets, existing); err != nil {
+		return true, err
+	}
+	if err := c.assign(&i.run.ev, existing); err != nil {
+		return true, err
+	}
+	if err := i.allowed(c.policies, c.next); err != nil {
+		return true, err
+	}
+	if err := i.obeys(c.next); err != nil {
 		return true, err
 	}
 	if err := i.writer.Update(ctx, i.run.env.Tx, existing, c.next); err != nil {
@@ -188,24 +215,34 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 	}
 	i.wrote()
 	i.changed.Updated++
-	return true, i.emit(c.next)
+	if err := i.verifyViews(c.next); err != nil {
+		return true, err
+	}
+	rt := i.run.ev.Runtime
+	rt.Replaced = true
+	err = i.emit(c.next)
+	rt.Replaced = false
+	return true, err
 }
 
-// assign makes next of the existing row and SET. It reports false if WHERE leaves the row as it is.
-func (c *onConflict) assign(ev *eval.Context, existing []types.Datum) (bool, error) {
-	if c.where != nil {
-		d, err := c.where.EvalRow(ev, c.pair)
-		if err != nil || !d.Bool() {
-			return false, err
-		}
+// chosen reports whether WHERE is true for the existing row.
+func (c *onConflict) chosen(ev *eval.Context) (bool, error) {
+	if c.where == nil {
+		return true, nil
 	}
+	d, err := c.where.EvalRow(ev, c.pair)
+	return err == nil && d.Bool(), err
+}
+
+// assign makes next of the existing row and SET.
+func (c *onConflict) assign(ev *eval.Context, existing []types.Datum) error {
 	c.next = append(c.next[:0], existing...)
 	for k, p := range c.set {
 		d, err := p.EvalRow(ev, c.pair)
 		if err != nil {
-			return false, err
+			return err
 		}
 		c.next[c.node.Set[k].Column] = d
 	}
-	return true, nil
+	return c.generated.compute(ev, c.next)
 }

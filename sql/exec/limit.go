@@ -18,6 +18,7 @@ type limit struct {
 	known         bool
 	skip, left    int64
 	out           types.Batch
+	ties          *ties // nil without WITH TIES
 }
 
 func (r *run) buildLimit(n *physical.Limit) (operator, error) {
@@ -33,7 +34,10 @@ func (r *run) buildLimit(n *physical.Limit) (operator, error) {
 	if l.offset, err = compileOptional(n.Offset); err != nil {
 		return nil, err
 	}
-	return l, nil
+	if n.Ties != nil {
+		l.ties, err = r.newTies(n.Ties)
+	}
+	return l, err
 }
 
 func (l *limit) Open(ctx context.Context) error {
@@ -66,7 +70,13 @@ func (l *limit) bounds() error {
 			return sqlerr.New(sqlerr.InvalidRowCountInLimit, "LIMIT must not be negative")
 		case !d.Null:
 			l.left = d.I
+		case l.ties != nil:
+			return sqlerr.New(sqlerr.InvalidRowCountInLimit,
+				"row count cannot be null in FETCH FIRST ... WITH TIES clause")
 		}
+	}
+	if l.ties != nil {
+		l.ties.open = l.left > 0
 	}
 	return nil
 }
@@ -78,7 +88,7 @@ func (l *limit) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 	}
-	for l.left > 0 {
+	for l.left > 0 || l.ties != nil && l.ties.open {
 		b, err := l.child.Next(ctx)
 		if err != nil || b == nil {
 			return nil, err
@@ -91,16 +101,20 @@ func (l *limit) Next(ctx context.Context) (*types.Batch, error) {
 			}
 			continue
 		}
-		if l.skip == 0 && n <= l.left {
+		if l.skip == 0 && n <= l.left && l.ties == nil {
 			l.left -= n
 			return b, nil
 		}
 		keep := selection(b)[l.skip:]
-		if int64(len(keep)) > l.left {
+		if l.ties != nil {
+			if keep, err = l.ties.cut(l.run, b, keep, l.left); err != nil || len(keep) == 0 {
+				return nil, err
+			}
+		} else if int64(len(keep)) > l.left {
 			keep = keep[:l.left]
 		}
 		l.skip = 0
-		l.left -= int64(len(keep))
+		l.left = max(l.left-int64(len(keep)), 0)
 		l.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: keep}
 		return &l.out, nil
 	}

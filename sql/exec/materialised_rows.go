@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -45,6 +46,11 @@ func (s *scan) fixedRanges() bool {
 			return !found
 		})
 		return found
+	}
+	fixed := true
+	s.node.Keys.Each(func(k *physical.KeyCond) { fixed = fixed && !varies(k.Arg) })
+	if !fixed {
+		return false
 	}
 	for i := range s.node.Ranges {
 		g := &s.node.Ranges[i]

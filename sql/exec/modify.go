@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
@@ -18,7 +19,9 @@ type modification struct {
 	child     operator
 	desc      *table.Desc
 	writer    *table.Writer
-	checks    []check
+	policies  []check // on new rows
+	checks    []check // constraints
+	views     []check
 	returning []*eval.Program
 	returned  *rowStore
 	rows      int64
@@ -35,26 +38,45 @@ type modification struct {
 }
 
 type check struct {
+	kind opt.CheckKind
 	name string
 	cond *eval.Program
 }
 
-func (r *run) newModification(child physical.Node, d *table.Desc, checks []opt.Check,
+func compileChecks(list []opt.Check) (policies, constraints []check, err error) {
+	for _, c := range list {
+		p, err := eval.Compile(c.Cond)
+		if err != nil {
+			return nil, nil, err
+		}
+		compiled := check{kind: c.Kind, name: c.Name, cond: p}
+		if c.Kind == opt.Constraint {
+			constraints = append(constraints, compiled)
+		} else {
+			policies = append(policies, compiled)
+		}
+	}
+	return policies, constraints, nil
+}
+
+func (r *run) newModification(child physical.Node, d *table.Desc, checks, views []opt.Check,
 	returning []expr.Expr) (*modification, error) {
 	op, err := r.build(child)
 	if err != nil {
 		return nil, err
 	}
 	m := &modification{run: r, child: op, desc: d, writer: table.NewWriter(d, r.env.RowIDs)}
-	if r.env.RowHook != nil && d.References() {
-		m.writer.Hook(r.env.RowHook)
+	if r.env.Checks != nil && d.References() && !d.TriggersDisabled {
+		m.writer.Hook(r.env.Checks)
 	}
-	for _, c := range checks {
-		p, err := eval.Compile(c.Cond)
-		if err != nil {
-			return nil, err
-		}
-		m.checks = append(m.checks, check{name: c.Name, cond: p})
+	if r.env.Checks != nil {
+		m.writer.Defer(r.env.Checks)
+	}
+	if m.policies, m.checks, err = compileChecks(checks); err != nil {
+		return nil, err
+	}
+	if _, m.views, err = compileChecks(views); err != nil {
+		return nil, err
 	}
 	if returning == nil {
 		return m, nil
@@ -120,9 +142,49 @@ func (m *modification) emit(row []types.Datum) error {
 	return m.returned.addRow(m.result)
 }
 
-// verify tests the CHECK constraints of a new row, if there are any, and before them NOT NULL,
-// whose error comes first; without them the writer tests NOT NULL.
+// verify tests a new row: policies first, then its constraints.
 func (m *modification) verify(row []types.Datum) error {
+	if err := m.allowed(m.policies, row); err != nil {
+		return err
+	}
+	return m.obeys(row)
+}
+
+// allowed tests the conditions of row security policies on a row.
+func (m *modification) allowed(policies []check, row []types.Datum) error {
+	for i := range policies {
+		p := &policies[i]
+		d, err := p.cond.EvalRow(&m.run.ev, row)
+		if err != nil {
+			return err
+		}
+		if d.Null || d.I == 0 {
+			return refusedRow(m.desc, p)
+		}
+	}
+	return nil
+}
+
+// refusedRow is 42501 for a row that a policy refuses.
+func refusedRow(d *table.Desc, p *check) error {
+	what := "row-level security policy"
+	if p.name != "" {
+		what += " \"" + p.name + "\""
+	}
+	row := "new row"
+	if p.kind == opt.MergedRow {
+		row = "target row"
+	}
+	if p.kind != opt.NewRow {
+		what += " (USING expression)"
+	}
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "%s violates %s for table \"%s\"", row, what,
+		d.Name)
+}
+
+// obeys tests the CHECK constraints of a new row, if there are any, and before them NOT NULL, whose
+// error comes first; without them the writer tests NOT NULL.
+func (m *modification) obeys(row []types.Datum) error {
 	if len(m.checks) == 0 {
 		return nil // the writer checks NOT NULL itself
 	}
@@ -136,6 +198,20 @@ func (m *modification) verify(row []types.Datum) error {
 		}
 		if !d.Null && d.I == 0 { // NULL passes
 			return table.CheckViolation(m.desc, m.checks[i].name, row)
+		}
+	}
+	return nil
+}
+
+// verifyViews tests the conditions of the views through which a row was written.
+func (m *modification) verifyViews(row []types.Datum) error {
+	for i := range m.views {
+		d, err := m.views[i].cond.EvalRow(&m.run.ev, row)
+		if err != nil {
+			return err
+		}
+		if !d.Bool() {
+			return table.CheckOptionViolation(m.desc, m.views[i].name, row)
 		}
 	}
 	return nil

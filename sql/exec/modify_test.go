@@ -386,7 +386,7 @@ func TestHiddenRowIDs(t *testing.T) {
 		{ID: 1, Name: "body", Type: text},
 		{ID: 2, Name: "rowid", Type: i8, NotNull: true, Hidden: true},
 	}, RowKey: []table.IndexColumn{{ColumnID: 2}}, NextColumnID: 3, NextIndexID: 2}
-	require.NoError(t, d.Prepare())
+	require.NoError(t, d.Prepare(nil))
 	f.must(insertInto(d, valuesOf([]*types.Type{text, i8}, []any{"a", nil}, []any{"a", nil})))
 	require.Equal(t, "a 1 | a 2", f.must(scanOf(d)))
 }

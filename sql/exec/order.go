@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/minidb/minidb/table/types"
 )
@@ -56,7 +55,8 @@ type sortEntry struct {
 // sortEntryBytes is the size of a sortEntry.
 const sortEntryBytes = 16
 
-// sortRows returns the row numbers 0 … n-1 in order. Equal rows keep the order of their numbers.
+// sortRows returns the row numbers 0 … n-1 in order. Equal rows come in the order in which
+// PostgreSQL's sort leaves them (quicksort.go).
 func sortRows(keys []orderKey, n int) []sortEntry {
 	entries := make([]sortEntry, n)
 	for i := range entries {
@@ -70,14 +70,11 @@ func sortRows(keys []orderKey, n int) []sortEntry {
 	if exact {
 		rest = keys[1:]
 	}
-	slices.SortFunc(entries, func(a, b sortEntry) int {
+	quicksort(entries, func(a, b sortEntry) int {
 		if a.head != b.head {
 			return cmp.Compare(a.head, b.head)
 		}
-		if c := compareRows(rest, int(a.row), int(b.row)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.row, b.row)
+		return compareRows(rest, int(a.row), int(b.row))
 	})
 	return entries
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -27,12 +28,12 @@ type projectSet struct {
 
 // setItem is an expression, or a set-returning call whose rows come from a coroutine.
 type setItem struct {
-	expr   *eval.Program
-	fn     *expr.Func
-	args   []*eval.Program
-	types  []*types.Type
-	column int
-	value  types.Datum // of expr
+	expr  *eval.Program
+	fn    *expr.Func
+	args  []*eval.Program
+	types []*types.Type
+	row   *types.Type // of the values, if each is a whole row
+	value types.Datum // of expr
 
 	buf  []types.Datum
 	at   int
@@ -57,7 +58,7 @@ func (r *run) buildProjectSet(n *physical.ProjectSet) (operator, error) {
 			}
 			continue
 		}
-		s.fn, s.column, s.types = it.Func, it.Column, argTypes(it.Args)
+		s.fn, s.row, s.types = it.Func, it.Row, argTypes(it.Args)
 		if s.args, err = compileAll(it.Args); err != nil {
 			return nil, err
 		}
@@ -163,7 +164,7 @@ func (s *setItem) begin(r *run, row []types.Datum) (err error) {
 	s.pull, s.stop = iter.Pull(func(yield func(struct{}) bool) {
 		rt.ArgTypes = s.types
 		s.err = s.fn.Set(rt, args, func(out []types.Datum) error {
-			if s.buf = append(s.buf, out[s.column]); len(s.buf) < types.BatchSize {
+			if s.buf = append(s.buf, s.valueOf(out)); len(s.buf) < types.BatchSize {
 				return nil
 			}
 			if !yield(struct{}{}) {
@@ -174,6 +175,14 @@ func (s *setItem) begin(r *run, row []types.Datum) (err error) {
 		})
 	})
 	return nil
+}
+
+// valueOf returns the value that a row of the function makes.
+func (s *setItem) valueOf(row []types.Datum) types.Datum {
+	if s.row == nil {
+		return row[0]
+	}
+	return types.NewRecord(s.row, slices.Clone(row))
 }
 
 // draw returns the next value of a set; after its end, NULL with ok false. For a plain expression

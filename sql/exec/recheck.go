@@ -193,9 +193,10 @@ func (l *recheck) over(n physical.Node, row *types.Batch) physical.Node {
 	return n
 }
 
-// inRanges reports whether a row is in one of the scan's ranges.
+// inRanges reports whether a row is in one of the scan's ranges. It leaves that to the whole
+// condition if the scan has one for rows that are rechecked.
 func (l *recheck) inRanges(row []types.Datum) (bool, error) {
-	if l.scan.Ranges == nil {
+	if l.scan.Ranges == nil || l.scan.Recheck != nil {
 		return true, nil
 	}
 	key := l.scan.Table.RowKey
@@ -268,7 +269,11 @@ func (r *run) buildFixedRow(n *fixedRow) (operator, error) {
 	s := &scan{run: r, node: n.scan, batch: n.row, started: true, filter: condition{run: r}}
 	f := &fixedScan{scan: s}
 	var err error
-	s.filter.prog, err = compileOptional(n.scan.Filter)
+	filter := n.scan.Filter
+	if n.scan.Recheck != nil {
+		filter = n.scan.Recheck
+	}
+	s.filter.prog, err = compileOptional(filter)
 	return f, err
 }
 

@@ -46,7 +46,7 @@ const (
 )
 
 func (r *run) buildRefresh(n *physical.Refresh) (operator, error) {
-	m, err := r.newModification(n.Child, n.Table, nil, nil)
+	m, err := r.newModification(n.Child, n.Table, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (f *refresh) pairs(ctx context.Context) ([]int32, error) {
 		}
 		delete(byKey, string(key))
 		readRow(f.gone.cols, int(g), f.row)
-		same, err := f.writer.SameUniqueKeys(f.row, f.other)
+		same, err := f.writer.SameUniqueKeys(ctx, f.row, f.other)
 		if err != nil {
 			return nil, err
 		}

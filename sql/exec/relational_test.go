@@ -90,7 +90,8 @@ func TestSortOfEachFamily(t *testing.T) {
 	}
 }
 
-// A bounded sort returns what a limit over a full sort returns.
+// A bounded sort returns what a limit over a full sort returns. Each row has a number, which is the
+// last key: SQL does not say which of several equal rows are first.
 func TestTopNIsSortAndLimit(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	for range 12 {
@@ -100,6 +101,7 @@ func TestTopNIsSortAndLimit(t *testing.T) {
 		if rng.Intn(2) == 0 {
 			keys = append(keys, opt.SortKey{Expr: call("%", col(1, i8), lit(7))})
 		}
+		keys = append(keys, opt.SortKey{Expr: col(1, i8)})
 		top := lit(rng.Intn(40))
 		full := &physical.Sort{Base: join(src), Child: src, Keys: keys}
 		want := plain(t, &physical.Limit{Base: join(src), Child: full, Count: top})
@@ -242,11 +244,13 @@ func set(name string, args ...expr.Expr) (*expr.Func, []expr.Expr) {
 
 func TestSetReturningFunctions(t *testing.T) {
 	fn, args := set("generate_series", lit(1), lit(3))
-	scan := &physical.FuncScan{Base: cols(i8, i8), Func: fn, Args: args, Ordinality: true}
+	scan := &physical.FuncScan{Base: cols(i8, i8), Ordinality: true,
+		Funcs: []opt.TableFunc{{Func: fn, Args: args, Width: 1}}}
 	require.Equal(t, "1 1 | 2 2 | 3 3", plain(t, scan))
 	// A limit ends an endless series.
 	long, largs := set("generate_series", lit(1), lit(1<<60))
-	endless := &physical.FuncScan{Base: cols(i8), Func: long, Args: largs}
+	endless := &physical.FuncScan{Base: cols(i8),
+		Funcs: []opt.TableFunc{{Func: long, Args: largs, Width: 1}}}
 	require.Equal(t, "1 | 2", plain(t,
 		&physical.Limit{Base: join(endless), Child: endless, Count: lit(2)}))
 	src := numbers(3)

@@ -20,9 +20,15 @@ type scan struct {
 	filter       condition // without a program, where there is none
 	started      bool
 	ended        bool
-	scanner      *table.Scanner
+	scanner      rowScanner
 	batch        *types.Batch
 	materialised materialisedRows
+}
+
+// rowScanner is a [table.Scanner] or a [table.KeyScan].
+type rowScanner interface {
+	Next(ctx context.Context, b *types.Batch) (bool, error)
+	Close() error
 }
 
 // scanRange is a physical.Range ready to be evaluated.
@@ -133,6 +139,10 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	if s.batch == nil {
 		s.batch = types.NewBatchCap(columnTypes(s.node), s.firstCapacity())
 	}
+	if s.node.Keys != nil {
+		err := s.startKeys()
+		return nil, err != nil, err
+	}
 	spans := s.spans()
 	if spans == nil {
 		ranges, err := s.evalRanges()
@@ -154,11 +164,16 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	if n := s.node.Limit; n > 0 && n < types.BatchSize && s.filter.prog == nil {
 		rows = int(n)
 	}
-	s.scanner, err = table.OpenScan(ctx, s.run.reads(s.node), table.ScanSpec{
+	scanner, err := table.OpenScan(ctx, s.run.reads(s.node), table.ScanSpec{
 		Desc: s.node.Table, Index: s.index, Out: s.node.Out,
 		Spans: spans, Reverse: s.node.Reverse, BatchRows: rows,
+		AnyOrder: s.node.RowOrder,
 	})
-	return nil, err != nil, err
+	if err != nil {
+		return nil, true, err
+	}
+	s.scanner = scanner
+	return nil, false, nil
 }
 
 // firstCapacity is the number of rows for which the batch has memory at first. It grows as needed.

@@ -72,6 +72,16 @@ func (n names) Relation(ctx context.Context, name ast.Name) (*table.Desc, error)
 	return n.view.Relation(ctx, n.db.id, "public", name.Name)
 }
 
+func (n names) Type(_ context.Context, name ast.Name) (*types.Type, error) {
+	t, _ := types.ByName(name.Name)
+	return t, nil
+}
+
+func (names) TypeByOID(_ context.Context, oid types.OID) (*types.Type, error) {
+	t, _ := types.ByOID(oid)
+	return t, nil
+}
+
 func (n names) RelationByID(ctx context.Context, id table.ID) (*table.Desc, error) {
 	return n.view.RelationByID(ctx, id)
 }

@@ -49,7 +49,7 @@ func (r *run) noteDemand(n physical.Node) {
 	case *physical.Limit:
 		r.partial = true
 	case *physical.Sort, *physical.Aggregate, *physical.Window, *physical.Insert, *physical.Update,
-		*physical.Delete, *physical.Refresh:
+		*physical.Delete, *physical.Merge, *physical.Refresh:
 		r.partial = false
 	}
 }

@@ -29,6 +29,19 @@ func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool,
 		}
 		d, err := op(key.Dec, b.offset.Dec)
 		return types.NewDecimal(d), types.TNumeric, err
+	case t.Family == types.Time && b.t.Family == types.Interval:
+		return types.NewInt(moveTime(key.I, b.offset.Iv, minus)), t, nil
+	case t.Family == types.TimeTZ && b.t.Family == types.Interval:
+		z := types.ZonedTimeOf(key)
+		z.Micros = moveTime(z.Micros, b.offset.Iv, minus)
+		return z.Datum(), t, nil
+	case t.Family == types.Interval && b.t.Family == types.Interval:
+		move := types.IntervalAdd
+		if minus {
+			move = types.IntervalSub
+		}
+		iv, err := move(key.Iv, b.offset.Iv)
+		return types.NewInterval(iv), t, err
 	case b.t.Family == types.Interval:
 		return offsetTime(t, key, b.offset.Iv, minus, loc)
 	}
@@ -36,6 +49,12 @@ func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool,
 		"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset "+
 			"type %s",
 		t.Name, b.t.Name)
+}
+
+// moveTime moves a time of day by an interval's time. It does not wrap at midnight: no key lies
+// beyond it.
+func moveTime(us int64, iv types.IntervalValue, minus bool) int64 {
+	return saturate(us, iv.Micros, minus)
 }
 
 func saturate(a, b int64, minus bool) int64 {

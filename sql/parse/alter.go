@@ -22,12 +22,27 @@ func (p *parser) alter() ast.Statement {
 		return p.alterDatabase(pos)
 	case "system":
 		return p.alterSystem(pos)
+	case "type", "domain":
+		return p.alterType(pos)
+	case "extension":
+		return p.alterExtension(pos)
 	case "materialized":
 		p.want("materialized", "view")
 		a.Kind = ast.MaterializedViewObject
 	case "schema":
-		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
-		return nil
+		return p.alterSchema(pos)
+	case "large":
+		p.want("large", "object")
+		a := &ast.AlterOwner{Pos: pos, Kind: ast.LargeObject, Name: p.largeObject()}
+		p.want("owner", "to")
+		a.Owner = p.roleSpec()
+		return a
+	case "role", "user", "group":
+		return p.alterRole(pos)
+	case "policy":
+		return p.alterPolicy(pos)
+	case "default":
+		return p.alterDefaultPrivileges(pos)
 	default:
 		return p.unsupportedObject(pos, "ALTER")
 	}
@@ -41,6 +56,19 @@ func (p *parser) alter() ast.Statement {
 	}
 	p.list(func() { a.Actions = append(a.Actions, p.alterAction()) })
 	return a
+}
+
+// alterSchema parses SCHEMA name RENAME TO name, or OWNER TO role, behind ALTER.
+func (p *parser) alterSchema(pos ast.Pos) ast.Statement {
+	p.next()
+	id := p.ident()
+	if p.accept("rename") {
+		p.want("to")
+		return &ast.RenameSchema{Pos: pos, Name: id.Name, NewName: p.ident().Name}
+	}
+	p.want("owner", "to")
+	return &ast.AlterOwner{Pos: pos, Kind: ast.SchemaObject,
+		Name: ast.Name{Pos: id.Pos, Name: id.Name}, Owner: p.roleSpec()}
 }
 
 // alterSequence parses ALTER SEQUENCE: options, or what all relations have.
@@ -94,6 +122,9 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 // alterAction parses one of the actions that commas separate.
 func (p *parser) alterAction() (a ast.AlterAction) {
 	a.Pos = p.pos()
+	if p.rowSecurity(&a) {
+		return a
+	}
 	switch t := p.tok(); t.kw {
 	case "add":
 		p.next()
@@ -116,15 +147,21 @@ func (p *parser) alterAction() (a ast.AlterAction) {
 	case "alter":
 		p.next()
 		if p.at("constraint") {
-			p.unsupported(a.Pos, "ALTER CONSTRAINT")
+			p.next()
+			a.Kind, a.Name = "alter constraint", p.ident()
+			a.Constraint = &ast.TableConstraint{Pos: a.Pos}
+			p.attributes(a.Constraint, "FOREIGN KEY")
 			return a
 		}
 		p.accept("column")
 		if p.tok().kind == tokInt {
-			p.unsupported(p.pos(), "ALTER COLUMN by number")
-			return a
+			a.ColumnNumber = p.columnNumber()
+			if !p.at("set", "statistics") {
+				p.unexpected()
+			}
+		} else {
+			a.Column = p.ident()
 		}
-		a.Column = p.ident()
 		p.alterColumn(&a)
 	case "validate":
 		p.next()
@@ -133,15 +170,34 @@ func (p *parser) alterAction() (a ast.AlterAction) {
 	case "owner":
 		p.next()
 		p.want("to")
-		a.Kind, a.NewName = "owner", p.role()
-	case "set", "reset":
-		if !p.peek(1).is('(') {
+		a.Kind, a.Owner = "owner", p.roleSpec()
+	case "disable", "enable":
+		if p.peek(1).kw != "trigger" {
 			p.alterUnsupported(t)
 			return a
 		}
+		p.skip(2)
+		a.Kind = t.str + " trigger"
+		if !p.acceptAny("all", "user") {
+			a.Name = p.ident()
+		} else {
+			a.AllTriggers = p.toks[p.i-1].kw == "all"
+		}
+	case "set":
+		p.alterSet(&a)
+	case "reset":
 		p.next()
-		a.Kind = t.str + " options"
-		a.Options = p.storageOptions()
+		a.Kind, a.Options = "reset options", p.storageOptions()
+	case "cluster":
+		p.alterCluster(&a)
+	case "replica":
+		p.replicaIdentity(&a)
+	case "of":
+		p.next()
+		a.Kind, a.Type = "of", p.anyType()
+	case "not":
+		p.want("not", "of")
+		a.Kind = "not of"
 	default:
 		p.alterUnsupported(t)
 	}
@@ -151,9 +207,8 @@ func (p *parser) alterAction() (a ast.AlterAction) {
 // alterUnsupported refuses the actions that the tree has no kind for.
 func (p *parser) alterUnsupported(t *token) {
 	switch t.kw {
-	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of",
-		"replica",
-		"set", "options", "depends":
+	case "attach", "detach", "disable", "enable", "force", "inherit", "no", "set",
+		"options", "depends":
 		p.unsupported(ast.Pos(t.pos)+1, "ALTER TABLE … "+strings.ToUpper(t.str))
 	default:
 		p.unexpected()
@@ -208,10 +263,12 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 	case p.accept("drop", "identity"):
 		a.Kind = "drop identity"
 		a.IfExists = p.ifExists()
-	case p.at("drop", "expression"), p.at("set", "statistics"), p.at("set", "storage"), p.at("set",
-		"compression"),
-		p.at("set") && p.peek(1).is('('), p.at("reset"):
-		p.unsupported(p.pos(), "ALTER COLUMN … "+strings.ToUpper(p.tok().str+" "+p.peek(1).str))
+	case p.accept("drop", "expression"):
+		a.Kind = "drop expression"
+		a.IfExists = p.ifExists()
+	case p.at("set", "statistics"), p.at("set", "storage"),
+		p.at("set", "compression"), p.at("set") && p.peek(1).is('('), p.at("reset"):
+		p.alterColumnProperty(a)
 	default:
 		p.unexpected()
 	}
@@ -247,7 +304,7 @@ func (p *parser) drop() ast.Statement {
 	d := &ast.Drop{Pos: p.pos()}
 	p.next()
 	switch t := p.tok(); t.kw {
-	case "table", "view", "sequence", "schema":
+	case "table", "view", "sequence", "schema", "type", "domain", "extension":
 		d.Kind = ast.ObjectKind(t.str)
 		p.next()
 	case "index":
@@ -259,6 +316,12 @@ func (p *parser) drop() ast.Statement {
 		d.Kind = ast.MaterializedViewObject
 	case "database":
 		return p.dropDatabase(d)
+	case "role", "user", "group":
+		return p.dropRole(d.Pos)
+	case "owned":
+		return p.dropOwned(d.Pos)
+	case "policy":
+		return p.dropPolicy(d.Pos)
 	default:
 		return p.unsupportedObject(d.Pos, "DROP")
 	}

@@ -49,6 +49,8 @@ func (p *parser) copyQuery(c *ast.Copy) {
 	switch p.tok().kw {
 	case "insert", "update", "delete":
 		p.unsupported(p.pos(), "COPY of a statement that changes data")
+	case "merge":
+		p.failAt(0, sqlerr.FeatureNotSupported, "MERGE not supported in COPY")
 	}
 	stmt := p.queryOrDML()
 	p.wantPunct(')')

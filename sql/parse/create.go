@@ -46,12 +46,23 @@ func (p *parser) create() ast.Statement {
 		return p.createSchema(pos)
 	case "database":
 		return p.createDatabase(pos)
+	case "role", "user", "group":
+		return p.createRole(pos)
+	case "policy":
+		return p.createPolicy(pos)
+	case "type":
+		return p.createType(pos)
+	case "domain":
+		return p.createDomain(pos)
+	case "extension":
+		return p.createExtension(pos)
 	}
 	return p.createUnsupported(pos)
 }
 
 // createTemp parses CREATE [GLOBAL|LOCAL] TEMP ….
 func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
+	global := p.at("global")
 	p.acceptAny("local", "global")
 	if !p.acceptAny("temp", "temporary") {
 		p.unexpected()
@@ -61,7 +72,7 @@ func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
 	case p.at("view") || p.at("recursive"):
 		return p.createView(pos, replace, true)
 	case p.at("table") && !replace:
-		return p.createTable(&ast.CreateTable{Pos: pos, Temp: true})
+		return p.createTable(&ast.CreateTable{Pos: pos, Temp: true, Global: global})
 	case p.at("sequence") && !replace:
 		return p.createSequence(pos, true)
 	}
@@ -73,14 +84,14 @@ func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
 var unsupportedObjects = map[keyword]bool{
 	"access": true, "aggregate": true, "cast": true, "collation": true, "conversion": true,
 	"default": true,
-	"domain":  true, "event": true, "extension": true, "foreign": true, "function": true,
+	"event":   true, "foreign": true, "function": true,
 	"group":    true,
-	"language": true, "large": true, "operator": true, "owned": true, "policy": true,
+	"language": true, "operator": true, "owned": true,
 	"procedure":   true,
 	"publication": true, "role": true, "routine": true, "rule": true, "server": true,
 	"statistics":   true,
 	"subscription": true, "system": true, "tablespace": true, "text": true, "transform": true,
-	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true,
+	"trigger": true, "trusted": true, "user": true, "constraint": true,
 	"procedural": true,
 }
 
@@ -105,19 +116,22 @@ func (p *parser) ifExists() bool { return p.accept("if", "exists") }
 
 // createView parses VIEW behind CREATE [OR REPLACE] [TEMP].
 func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
-	if p.at("recursive") {
-		p.unsupported(pos, "CREATE RECURSIVE VIEW")
-		return nil
-	}
+	recursive := p.accept("recursive")
 	p.want("view")
 	v := &ast.CreateView{Pos: pos, OrReplace: replace, Temp: temp, Name: p.qualified()}
+	if recursive && !p.tok().is('(') {
+		p.unexpected()
+	}
 	v.Columns = p.optIdents()
-	if p.at("with") {
-		p.unsupported(p.pos(), "view option")
+	if p.accept("with") {
+		v.Options = p.storageOptions()
 	}
 	p.want("as")
 	v.Query = p.definition()
-	if p.accept("with") {
+	if recursive && p.err == nil {
+		v.Query = recursiveView(v)
+	}
+	if pos := p.pos(); p.accept("with") {
 		switch {
 		case p.accept("local"):
 			v.CheckOption = "local"
@@ -126,8 +140,27 @@ func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
 			v.CheckOption = "cascaded"
 		}
 		p.want("check", "option")
+		if recursive {
+			p.failAt(pos, sqlerr.FeatureNotSupported,
+				"WITH CHECK OPTION not supported on recursive views")
+		}
 	}
 	return v
+}
+
+// recursiveView returns the query that CREATE RECURSIVE VIEW name (columns) AS query stands for:
+// WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name.
+func recursiveView(v *ast.CreateView) *ast.Select {
+	cte := ast.CTE{Pos: v.Name.Pos, Name: v.Name.Name, Statement: v.Query}
+	core := &ast.SelectCore{Pos: v.Pos,
+		From: []ast.TableExpr{&ast.TableRef{Name: ast.Name{Pos: v.Name.Pos, Name: v.Name.Name}}}}
+	for _, c := range v.Columns {
+		cte.Columns = append(cte.Columns, c.Name)
+		core.Items = append(core.Items,
+			ast.SelectItem{Expr: &ast.ColumnRef{Pos: c.Pos, Name: c.Name}})
+	}
+	with := &ast.With{Pos: v.Pos, Recursive: true, CTEs: []ast.CTE{cte}}
+	return &ast.Select{Pos: v.Pos, With: with, Body: core}
 }
 
 // definition parses the query of a view.
@@ -245,7 +278,7 @@ func (p *parser) sequenceOwner(o *ast.SequenceOptions) {
 	o.OwnedBy = &ast.ColumnRef{Pos: first.Pos, Qualifier: parts[:n:n], Name: parts[n]}
 }
 
-// createSchema parses SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role].
+// createSchema parses SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role] [element …].
 func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 	p.next()
 	s := &ast.CreateSchema{Pos: pos, IfNotExists: p.ifNotExists()}
@@ -253,15 +286,35 @@ func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 		s.Name = p.name()
 	}
 	if p.accept("authorization") {
-		s.Owner = p.role().Name
-		if s.Name == "" {
-			s.Name = s.Owner
-		}
+		owner := p.roleSpec()
+		s.Owner = &owner
 	}
-	if p.at("create") || p.at("grant") {
-		p.unsupported(p.pos(), "element of CREATE SCHEMA")
+	for p.err == nil && (p.at("create") || p.at("grant")) {
+		if s.IfNotExists {
+			p.failAt(p.pos(), sqlerr.FeatureNotSupported,
+				"CREATE SCHEMA IF NOT EXISTS cannot include schema elements")
+			break
+		}
+		s.Elements = append(s.Elements, p.schemaElement())
 	}
 	return s
+}
+
+// schemaElement parses a statement within CREATE SCHEMA.
+func (p *parser) schemaElement() ast.Statement {
+	if p.at("grant") {
+		return p.grant()
+	}
+	first := p.i
+	switch st := p.create().(type) {
+	case *ast.CreateTable, *ast.CreateIndex, *ast.CreateSequence, *ast.CreateView:
+		return st
+	}
+	if p.err == nil {
+		p.i = first + 1
+		p.unexpected()
+	}
+	return nil
 }
 
 // createDatabase parses DATABASE name [[WITH] option [=] value …].
@@ -292,10 +345,15 @@ func (p *parser) comment() ast.Statement {
 	p.next()
 	p.want("on")
 	switch t := p.tok(); t.kw {
-	case "table", "index", "view", "sequence", "schema", "database":
+	case "table", "index", "view", "sequence", "schema", "database", "type", "domain",
+		"extension":
 		c.Kind = ast.ObjectKind(t.str)
 		p.next()
 		c.Name = p.qualified()
+	case "role":
+		p.next()
+		c.Kind, c.Name = ast.RoleObject, ast.Name{Pos: p.pos()}
+		c.Name.Name = p.name()
 	case "materialized":
 		p.want("materialized", "view")
 		c.Kind = ast.MaterializedViewObject
@@ -317,9 +375,19 @@ func (p *parser) comment() ast.Statement {
 		c.Kind = ast.ConstraintObject
 		c.Column = p.name()
 		p.want("on")
-		if p.at("domain") {
-			p.unsupported(p.pos(), "COMMENT ON CONSTRAINT of a domain")
+		if p.accept("domain") {
+			c.Kind = ast.DomainConstraintObject
 		}
+		c.Name = p.qualified()
+	case "large":
+		p.want("large", "object")
+		c.Kind = ast.LargeObject
+		c.Name = p.largeObject()
+	case "policy":
+		p.next()
+		c.Kind = ast.PolicyObject
+		c.Column = p.name()
+		p.want("on")
 		c.Name = p.qualified()
 	default:
 		return p.unsupportedObject(c.Pos, "COMMENT ON")

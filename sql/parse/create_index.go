@@ -39,7 +39,12 @@ func (p *parser) indexElem() (e ast.IndexElem) {
 	case p.tok().is('('):
 		e.Expr = p.parenExpr()
 	case p.functionHere():
-		e.Expr = p.windowlessCall()
+		e.Expr = p.windowless()
+		switch e.Expr.(type) {
+		case *ast.FuncCall, *ast.Cast, *ast.XML:
+		default:
+			p.unsupported(e.Pos, "expression without parentheses in an index")
+		}
 	default:
 		id := p.ident()
 		e.Expr = &ast.ColumnRef{Pos: id.Pos, Name: id.Name}

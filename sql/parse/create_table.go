@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 )
@@ -12,8 +14,9 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 	t.Name = p.qualified()
 	elements := false // columns with types: no AS may follow
 	switch {
-	case p.at("of"):
-		p.unsupported(p.pos(), "CREATE TABLE … OF")
+	case p.accept("of"):
+		p.typedTable(t)
+		elements = true
 	case p.at("partition"):
 		p.unsupported(p.pos(), "CREATE TABLE … PARTITION OF")
 	case p.tok().is('('):
@@ -81,9 +84,34 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 	p.wantPunct(')')
 }
 
+// typedTable parses what follows OF: the type, and options of its columns.
+func (p *parser) typedTable(t *ast.CreateTable) {
+	t.Of = p.anyType()
+	t.Columns = []ast.ColumnDef{}
+	if !p.tok().is('(') {
+		return
+	}
+	p.parenList(func() {
+		if p.tableConstraintHere() {
+			t.Constraints = append(t.Constraints, p.tableConstraint())
+			return
+		}
+		c := ast.ColumnDef{Name: p.ident()}
+		p.accept("with", "options")
+		p.columnOptions(&c)
+		t.Columns = append(t.Columns, c)
+	})
+}
+
+// anyType parses the name of a type that has neither modifiers nor dimensions.
+func (p *parser) anyType() *ast.TypeName {
+	n := p.qualified()
+	return &ast.TypeName{Pos: n.Pos, Schema: n.Schema, Name: n.Name}
+}
+
 // tableOptions parses what follows the column list.
 func (p *parser) tableOptions(t *ast.CreateTable) {
-	if p.accept("inherits") {
+	if t.Of == nil && p.accept("inherits") {
 		p.parenList(func() { t.Inherits = append(t.Inherits, p.qualified()) })
 	}
 	if p.accept("partition", "by") {
@@ -164,42 +192,33 @@ func (p *parser) tableLike() (l ast.TableLike) {
 func (p *parser) columnDef() (c ast.ColumnDef) {
 	c.Name = p.ident()
 	c.Type = p.typeName()
-	if p.at("storage") || p.at("compression") {
-		p.unsupported(p.pos(), "column "+p.tok().str)
+	if p.accept("compression") {
+		c.Compression = p.compression()
 	}
+	p.columnOptions(&c)
+	return c
+}
+
+// columnOptions parses what follows the type of a column: its collation and constraints.
+func (p *parser) columnOptions(c *ast.ColumnDef) {
+	var said deferral // of the last constraint
 	for p.err == nil {
-		if p.accept("collate") {
+		if pos := p.pos(); p.accept("collate") {
 			n := p.qualified()
+			n.Pos = pos
 			c.Collation = &n
 			continue
 		}
-		if len(c.Constraints) > 0 && p.deferral(&c.Constraints[len(c.Constraints)-1].Deferrable,
-			&c.Constraints[len(c.Constraints)-1].InitiallyDeferred) {
+		if p.columnDeferral(c.Constraints, &said) {
 			continue
 		}
 		k, ok := p.columnConstraint()
 		if !ok {
 			break
 		}
+		said = deferral{}
 		c.Constraints = append(c.Constraints, k)
 	}
-	return c
-}
-
-// deferral parses one of [NOT] DEFERRABLE and INITIALLY DEFERRED|IMMEDIATE.
-func (p *parser) deferral(deferrable, deferred *bool) bool {
-	switch {
-	case p.accept("deferrable"):
-		*deferrable = true
-	case p.accept("not", "deferrable"):
-		*deferrable = false
-	case p.accept("initially", "deferred"):
-		*deferrable, *deferred = true, true
-	case p.accept("initially", "immediate"):
-	default:
-		return false
-	}
-	return true
 }
 
 // columnConstraint parses one constraint of a column; false if none is next.
@@ -226,11 +245,11 @@ func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 	case p.accept("primary"):
 		p.want("key")
 		k.Kind = "primary key"
-		p.indexParameters()
+		k.Options = p.indexParameters()
 	case p.accept("unique"):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()
-		p.indexParameters()
+		k.Options = p.indexParameters()
 	case p.at("references"):
 		k.Kind = "references"
 		k.Ref = p.references()
@@ -296,10 +315,10 @@ func (p *parser) nullsNotDistinct() bool {
 }
 
 // indexParameters parses WITH ( … ) and USING INDEX TABLESPACE behind a unique constraint.
-func (p *parser) indexParameters() {
+func (p *parser) indexParameters() (options []ast.Option) {
 	if p.at("with") && p.peek(1).is('(') {
 		p.next()
-		p.storageOptions()
+		options = p.storageOptions()
 	}
 	if p.accept("using", "index") {
 		if !p.at("tablespace") {
@@ -307,6 +326,7 @@ func (p *parser) indexParameters() {
 		}
 		p.tablespace()
 	}
+	return options
 }
 
 // references parses REFERENCES table [( columns )] [MATCH …] [ON DELETE|UPDATE action].
@@ -324,11 +344,16 @@ func (p *parser) references() *ast.Reference {
 		}
 	}
 	for p.err == nil {
+		pos := p.pos()
 		switch {
 		case p.accept("on", "delete"):
-			r.OnDelete = p.referentialAction()
+			r.OnDelete, r.OnDeleteColumns = p.referentialAction()
 		case p.accept("on", "update"):
-			r.OnUpdate = p.referentialAction()
+			var columns []ast.Ident
+			if r.OnUpdate, columns = p.referentialAction(); columns != nil {
+				p.failAt(pos, sqlerr.FeatureNotSupported, "a column list with %s is only "+
+					"supported for ON DELETE actions", strings.ToUpper(r.OnUpdate))
+			}
 		default:
 			return r
 		}
@@ -336,15 +361,16 @@ func (p *parser) references() *ast.Reference {
 	return r
 }
 
-func (p *parser) referentialAction() string {
-	action := ""
+// referentialAction parses an action, with the columns that SET NULL and SET DEFAULT may be
+// restricted to.
+func (p *parser) referentialAction() (action string, columns []ast.Ident) {
 	switch {
 	case p.accept("no", "action"):
-		return "no action"
+		return "no action", nil
 	case p.accept("restrict"):
-		return "restrict"
+		return "restrict", nil
 	case p.accept("cascade"):
-		return "cascade"
+		return "cascade", nil
 	case p.accept("set", "null"):
 		action = "set null"
 	case p.accept("set", "default"):
@@ -352,10 +378,7 @@ func (p *parser) referentialAction() string {
 	default:
 		p.unexpected()
 	}
-	if p.tok().is('(') {
-		p.unsupported(p.pos(), "column list of ON DELETE SET")
-	}
-	return action
+	return action, p.optIdents()
 }
 
 // tableConstraintHere reports whether a table constraint starts here.
@@ -396,22 +419,12 @@ func (p *parser) tableConstraint() (k ast.TableConstraint) {
 			return k
 		}
 		k.Ref = p.references()
-	case p.at("exclude"):
-		p.unsupported(p.pos(), "EXCLUDE constraint")
+	case p.accept("exclude"):
+		p.exclusion(&k)
 	default:
 		p.unexpected()
 	}
-	for p.err == nil {
-		switch {
-		case p.accept("not", "valid"):
-			k.NotValid = true
-		case p.at("no", "inherit"):
-			p.unsupported(p.pos(), "NO INHERIT")
-		case p.deferral(&k.Deferrable, &k.InitiallyDeferred):
-		default:
-			return k
-		}
-	}
+	p.attributes(&k, strings.ToUpper(k.Kind))
 	return k
 }
 
@@ -425,5 +438,5 @@ func (p *parser) keyColumns(k *ast.TableConstraint) {
 	if p.accept("include") {
 		k.Include = p.idents()
 	}
-	p.indexParameters()
+	k.Options = p.indexParameters()
 }

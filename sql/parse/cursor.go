@@ -31,6 +31,9 @@ func (p *parser) declareCursor() ast.Statement {
 	p.want("for")
 	first := p.i
 	s.Query = p.query()
+	if s.Query != nil {
+		s.Query.Positioned = true
+	}
 	s.Text = p.textFrom(first)
 	return s
 }

@@ -27,17 +27,7 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 		}
 		s.Columns = p.targetColumns()
 	}
-	if p.accept("overriding") {
-		switch {
-		case p.accept("user"):
-			s.Overriding = "user"
-		case p.accept("system"):
-			s.Overriding = "system"
-		default:
-			p.unexpected()
-		}
-		p.want("value")
-	}
+	s.Overriding = p.overriding()
 	switch {
 	case s.Columns == nil && s.Overriding == "" && p.accept("default", "values"):
 	case p.at("values"):
@@ -54,6 +44,23 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 	return s
 }
 
+// overriding parses OVERRIDING {USER | SYSTEM} VALUE if it is next.
+func (p *parser) overriding() (kind string) {
+	if !p.accept("overriding") {
+		return ""
+	}
+	switch {
+	case p.accept("user"):
+		kind = "user"
+	case p.accept("system"):
+		kind = "system"
+	default:
+		p.unexpected()
+	}
+	p.want("value")
+	return kind
+}
+
 // insertValues parses VALUES, in which DEFAULT is allowed, and goes on as a query.
 func (p *parser) insertValues() *ast.Select {
 	s := &ast.Select{Pos: p.pos()}
@@ -67,18 +74,33 @@ func (p *parser) insertValues() *ast.Select {
 }
 
 // targetColumns parses the column list of INSERT and of SET (a, b).
-func (p *parser) targetColumns() (out []ast.Ident) {
+func (p *parser) targetColumns() (out []ast.Target) {
 	p.parenList(func() { out = append(out, p.targetColumn()) })
 	return out
 }
 
-// targetColumn parses a column that is written to.
-func (p *parser) targetColumn() ast.Ident {
-	id := p.ident()
-	if p.tok().is('[') || p.tok().is('.') {
-		p.unsupported(p.pos(), "assignment to a part of a column")
+// targetColumn parses a column that is written to, or a part of it.
+func (p *parser) targetColumn() ast.Target {
+	t := ast.Target{Ident: p.ident()}
+	for p.err == nil {
+		step := ast.PathStep{Pos: p.pos()}
+		switch {
+		case p.punct('.'):
+			if p.tok().is('*') {
+				p.failAt(t.Pos, sqlerr.FeatureNotSupported,
+					"row expansion via \"*\" is not supported here")
+				return t
+			}
+			step.Field = p.label().Name
+		case p.tok().is('['):
+			s := p.subscript(false)(nil).(*ast.Subscript)
+			step.Slice, step.Index, step.Low, step.High = s.Slice, s.Index, s.Low, s.High
+		default:
+			return t
+		}
+		t.Path = append(t.Path, step)
 	}
-	return id
+	return t
 }
 
 // returning parses RETURNING if it is next.
@@ -114,11 +136,6 @@ func (p *parser) onConflict() *ast.OnConflict {
 	if p.accept("nothing") {
 		return c
 	}
-	if c.Target == nil && c.Constraint == nil && p.at("update") {
-		p.fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference "+
-			"specification or constraint name").
-			At(int(c.Pos)).WithHint("For example, ON CONFLICT (column_name)."))
-	}
 	p.want("update", "set")
 	c.Update = true
 	c.Set = p.assignments()
@@ -137,7 +154,7 @@ func (p *parser) assignments() (set []ast.Assignment) {
 			a.Multi = true
 			a.Columns = p.targetColumns()
 		} else {
-			a.Columns = []ast.Ident{p.targetColumn()}
+			a.Columns = []ast.Target{p.targetColumn()}
 		}
 		p.wantPunct('=')
 		switch {
@@ -167,7 +184,7 @@ func (p *parser) checkMulti(a ast.Assignment) {
 	switch v := a.Value.(type) {
 	case *ast.Row:
 		for _, e := range v.Elements {
-			if _, ok := e.(*ast.Star); ok { // its width is known to the catalog only
+			if isStar(e) { // its width is known to the catalog only
 				return
 			}
 		}
@@ -181,6 +198,15 @@ func (p *parser) checkMulti(a ast.Assignment) {
 				"neither a sub-SELECT nor a ROW() expression")
 		}
 	}
+}
+
+// isStar reports whether an expression is t.* or (x).*.
+func isStar(e ast.Expr) bool {
+	if f, ok := e.(*ast.FieldSelect); ok {
+		return f.Field == "*"
+	}
+	_, ok := e.(*ast.Star)
+	return ok
 }
 
 // rowOfDefaults reports whether a row here has DEFAULT among its direct elements.

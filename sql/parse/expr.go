@@ -359,7 +359,8 @@ func (p *parser) and(x *exprState) {
 	x.restricted--
 }
 
-// isTest parses IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM, and ISNULL and NOTNULL.
+// isTest parses IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DOCUMENT, NORMALIZED, DISTINCT FROM, and
+// ISNULL and NOTNULL.
 func (p *parser) isTest(x *exprState) (more, operand bool) {
 	src, pos := p.i, p.pos()
 	if !p.ready(x, levelIs) {
@@ -384,12 +385,16 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 			return false, true
 		case x.restricted > 0:
 			p.unexpected()
-		case t.kw == "null" || t.kw == "true" || t.kw == "false" || t.kw == "unknown":
+		case t.kw == "null" || t.kw == "true" || t.kw == "false" || t.kw == "unknown" ||
+			t.kw == "document":
 			test = t.str
 			p.next()
-		case t.kw == "document" || t.kw == "normalized" || t.kw == "nfc" || t.kw == "nfd" ||
+		case t.kw == "normalized" || t.kw == "nfc" || t.kw == "nfd" ||
 			t.kw == "nfkc" || t.kw == "nfkd":
-			p.unsupported(pos, "IS "+t.str)
+			x.u.word(src, "<=>")
+			x.u.name(src, predicate(p.normalTest(pos, not)))
+			x.done = levelIs
+			return true, false
 		default:
 			p.unexpected()
 		}
@@ -558,20 +563,21 @@ func (p *parser) qualifiedOperator(x *exprState) (more, operand bool) {
 	return false, true
 }
 
-// operatorClause parses OPERATOR([schema.]op).
+// operatorClause parses OPERATOR([schema.]op). A schema other than pg_catalog remains before the
+// operator, with a dot.
 func (p *parser) operatorClause() string {
-	pos := p.pos()
 	p.next()
 	p.wantPunct('(')
+	schema := ""
 	for p.tok().colID() {
-		schema := p.name()
-		if schema != "pg_catalog" {
-			p.unsupported(pos, "operator of schema "+schema)
-		}
+		schema = p.name()
 		p.wantPunct('.')
 	}
 	op := p.anyOperator()
 	p.wantPunct(')')
+	if schema != "" && schema != "pg_catalog" {
+		return schema + "." + op
+	}
 	return op
 }
 

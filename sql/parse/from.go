@@ -33,12 +33,30 @@ func (p *parser) fromList(u *unit) (past bool) {
 
 // fromItems parses a comma list of FROM entries by itself.
 func (p *parser) fromItems() []ast.TableExpr {
+	return p.fromEntries(func(u *unit) { p.fromList(u) })
+}
+
+// fromItem parses one FROM entry by itself.
+func (p *parser) fromItem() ast.TableExpr {
+	list := p.fromEntries(func(u *unit) {
+		first := true
+		u.separate(p.i, &first)
+		p.joinedTable(u)
+	})
+	if len(list) != 1 {
+		return nil
+	}
+	return list[0]
+}
+
+// fromEntries parses the FROM entries that read passes on.
+func (p *parser) fromEntries(read func(*unit)) []ast.TableExpr {
 	u := p.newUnit()
 	defer p.free(u)
 	u.word(p.i, "SELECT")
 	u.word(p.i, "q")
 	u.word(p.i, "FROM")
-	p.fromList(u)
+	read(u)
 	if p.err != nil {
 		return nil
 	}
@@ -170,13 +188,10 @@ func (p *parser) tablePrimary(u *unit) {
 			u.name(src, f)
 		}
 		return
-	case t.kw == "rows" && p.peek(1).kw == "from" && p.peek(2).is('('):
-		p.unsupported(p.pos(), "ROWS FROM")
-		return
 	case t.kw == "xmltable":
 		p.unsupported(p.pos(), "XMLTABLE")
 		return
-	case t.kw != "only" && p.functionHere():
+	case t.kw != "only" && (p.rowsFromHere() || p.functionHere()):
 		if f := p.functionRef(false); f != nil {
 			u.name(src, f)
 		}
@@ -274,77 +289,4 @@ func (p *parser) subqueryRef(lateral bool) *ast.SubqueryRef {
 			WithHint("For example, FROM %s [AS] foo.", example))
 	}
 	return s
-}
-
-// functionHere reports whether a function call starts here.
-func (p *parser) functionHere() bool {
-	switch p.tok().kw {
-	case "current_date", "current_time", "current_timestamp", "current_user", "current_role",
-		"session_user", "user",
-		"current_catalog", "current_schema", "localtime", "localtimestamp", "cast":
-		return true
-	}
-	if !p.tok().label() {
-		return false
-	}
-	if p.at("collation", "for") {
-		return true
-	}
-	n := 1
-	for p.peek(n).is('.') && p.peek(n+1).label() {
-		n += 2
-	}
-	return p.peek(n).is('(')
-}
-
-// functionRef parses a function in FROM with WITH ORDINALITY, alias and column definitions.
-func (p *parser) functionRef(lateral bool) *ast.FuncRef {
-	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
-	e := p.windowlessCall()
-	if p.err != nil {
-		return nil
-	}
-	var ok bool
-	if f.Call, ok = e.(*ast.FuncCall); !ok {
-		p.unsupported(f.Pos, "expression in FROM")
-		return nil
-	}
-	f.Ordinality = p.accept("with", "ordinality")
-	as := !p.atAsOf() && p.accept("as")
-	if p.tok().colID() {
-		f.Alias = p.name()
-	} else if as && !p.tok().is('(') {
-		p.unexpected()
-	}
-	if (as || f.Alias != "") && p.tok().is('(') {
-		p.functionColumns(f)
-	}
-	return f
-}
-
-// windowlessCall parses a function call by itself.
-func (p *parser) windowlessCall() ast.Expr {
-	l := p.newExprList()
-	l.addWith(func(u *unit) {
-		p.plainCall = true
-		p.primary(u)
-		p.plainCall = false
-	})
-	return l.finish()[0]
-}
-
-// functionColumns parses ( names ) or ( name type, … ).
-func (p *parser) functionColumns(f *ast.FuncRef) {
-	definitions := f.Alias == "" || !p.peek(2).is(',') && !p.peek(2).is(')')
-	if !definitions {
-		f.Columns = p.idents()
-		return
-	}
-	p.parenList(func() {
-		c := ast.ColumnType{Name: p.ident(), Type: p.typeName()}
-		if p.at("collate") {
-			p.unsupported(p.pos(), "COLLATE in a column definition list")
-		}
-		f.ColumnDefs = append(f.ColumnDefs, c)
-	})
 }

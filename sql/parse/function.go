@@ -115,9 +115,12 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 		p.overlay(u)
 	case "trim":
 		p.trim(u)
-	case "normalize", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse",
-		"xmlpi",
-		"xmlroot", "xmlserialize":
+	case "xmlconcat", "xmlelement", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
+		p.xml(u)
+	case "normalize":
+		p.next()
+		p.wordCall(u, src, pos, "normalize", func() bool { p.normalizeArgs(u); return true })
+	case "treat", "xmlexists":
 		p.unsupported(pos, t.str)
 	default:
 		return false

@@ -149,11 +149,3 @@ func (p *parser) nonReservedWord() ast.Ident {
 	}
 	return p.label()
 }
-
-// role parses a role name; CURRENT_USER and its like are allowed.
-func (p *parser) role() ast.Ident {
-	if p.at("current_user") || p.at("session_user") || p.at("current_role") {
-		return p.label()
-	}
-	return p.nonReservedWord()
-}

@@ -138,6 +138,11 @@ func (p *printer) structure(v reflect.Value) {
 	case ast.TypeName:
 		p.typeName(n)
 		return
+	case ast.Target:
+		if n.Path == nil {
+			p.value(reflect.ValueOf(n.Ident))
+			return
+		}
 	}
 	t := v.Type()
 	p.sb.WriteString("(" + t.Name())

@@ -142,7 +142,7 @@ func (p *parser) limits(s *ast.Select) {
 			}
 		case !hadLimit && p.at("fetch"):
 			hadLimit = true
-			s.Limit = p.fetchFirst()
+			s.Limit, s.Ties = p.fetchFirst()
 		case !hadOffset && p.accept("offset"):
 			hadOffset = true
 			if s.Offset != nil {
@@ -156,14 +156,14 @@ func (p *parser) limits(s *ast.Select) {
 	}
 }
 
-// fetchFirst parses FETCH FIRST|NEXT [n] ROW|ROWS ONLY.
-func (p *parser) fetchFirst() ast.Expr {
+// fetchFirst parses FETCH FIRST|NEXT [n] ROW|ROWS ONLY|WITH TIES.
+func (p *parser) fetchFirst() (n ast.Expr, ties bool) {
 	pos := p.pos()
 	p.next()
 	if !p.acceptAny("first", "next") {
 		p.unexpected()
 	}
-	var n ast.Expr = &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}
+	n = &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}
 	if !p.at("row") && !p.at("rows") {
 		l := p.newExprList()
 		l.addWith(func(u *unit) {
@@ -178,11 +178,10 @@ func (p *parser) fetchFirst() ast.Expr {
 	if !p.acceptAny("row", "rows") {
 		p.unexpected()
 	}
-	if p.at("with", "ties") {
-		p.unsupported(p.pos(), "FETCH FIRST … WITH TIES")
+	if ties = p.accept("with", "ties"); !ties {
+		p.want("only")
 	}
-	p.want("only")
-	return n
+	return n, ties
 }
 
 // locking parses FOR UPDATE and its like.
@@ -333,14 +332,15 @@ func (p *parser) with() *ast.With {
 			p.past.ctes = append(p.past.ctes, c.Name)
 		}
 		c.Statement = p.queryOrDML()
+		if _, merge := c.Statement.(*ast.Merge); merge {
+			p.failAt(c.Pos, sqlerr.FeatureNotSupported, "MERGE not supported in WITH query")
+		}
 		if !w.Recursive {
 			p.past.ctes = append(p.past.ctes, c.Name)
 		}
 		p.leave()
 		p.wantPunct(')')
-		if p.at("search") || p.at("cycle") {
-			p.unsupported(p.pos(), "WITH … "+p.tok().str)
-		}
+		p.traversal(&c)
 		w.CTEs = append(w.CTEs, c)
 	})
 	return w
@@ -362,8 +362,7 @@ func (p *parser) queryOrDML() ast.Statement {
 	case "delete":
 		return p.deleteFrom(w)
 	case "merge":
-		p.unsupported(p.pos(), "MERGE")
-		return nil
+		return p.merge(w)
 	}
 	if p.err == nil && !p.atQuery() {
 		p.unexpectedQuery()

@@ -136,15 +136,24 @@ func (p *parser) selectItem(u *unit) (item ast.SelectItem) {
 	return item
 }
 
-// into parses SELECT … INTO [TABLE] name.
+// into parses SELECT … INTO [[LOCAL|GLOBAL] TEMP|UNLOGGED] [TABLE] name.
 func (p *parser) into(c *coreParse) {
 	p.next()
-	if p.at("temporary") || p.at("temp") || p.at("local") || p.at("unlogged") {
-		p.unsupported(p.pos(), "SELECT INTO "+p.tok().str)
+	into := &ast.Into{}
+	switch scope := p.peek(1).kw; {
+	case (p.at("local") || p.at("global")) && (scope == "temp" || scope == "temporary"):
+		into.Global = p.at("global")
+		p.next()
+		p.next()
+		into.Temp = true
+	case p.acceptAny("temp", "temporary"):
+		into.Temp = true
+	case p.accept("unlogged"):
+		into.Unlogged = true
 	}
 	p.accept("table")
-	name := p.qualified()
-	c.core.Into = &name
+	into.Name = p.qualified()
+	c.core.Into = into
 }
 
 // groupBy parses GROUP BY. Plain expressions go to the TiDB parser with the rest of the SELECT.

@@ -16,8 +16,9 @@ func (p *parser) set() ast.Statement {
 	}
 	if p.at("transaction") && !p.settingFollows(1) {
 		p.next()
-		if p.at("snapshot") {
-			p.unsupported(pos, "SET TRANSACTION SNAPSHOT")
+		if p.accept("snapshot") {
+			id := p.stringLit()
+			return &ast.SetTransaction{Pos: pos, Snapshot: &id}
 		}
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
@@ -33,6 +34,9 @@ func (p *parser) set() ast.Statement {
 	}
 	if p.at("transaction") && !p.settingFollows(1) {
 		p.next()
+		if p.at("snapshot") {
+			p.unsupported(pos, "SET LOCAL TRANSACTION SNAPSHOT")
+		}
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
 	if !p.setSpecial(s) {
@@ -112,11 +116,18 @@ func (p *parser) setSpecial(s *ast.Set) bool {
 		} else {
 			s.Values = []string{p.wordOrString()}
 		}
-	case p.at("xml"), p.at("catalog"):
+	case p.accept("xml", "option"):
+		s.Name = "xmloption"
+		if !p.at("document") && !p.at("content") {
+			p.unexpected()
+			return true
+		}
+		s.Values = []string{p.next().str}
+	case p.at("catalog"):
 		if p.settingFollows(1) {
 			return false
 		}
-		p.unsupported(p.pos(), "SET "+strings.ToUpper(p.tok().str))
+		p.unsupported(p.pos(), "SET CATALOG")
 	default:
 		return false
 	}
@@ -195,7 +206,7 @@ func (p *parser) reset() ast.Statement {
 
 // resetOne parses behind RESET what is not ALL.
 func (p *parser) resetOne(pos ast.Pos) *ast.Set {
-	return &ast.Set{Pos: pos, Default: true, Name: p.shownName()}
+	return &ast.Set{Pos: pos, Default: true, Reset: true, Name: p.shownName()}
 }
 
 // shownName parses the name of a parameter behind SHOW and RESET, where some have SQL's words.
@@ -215,28 +226,47 @@ func (p *parser) shownName() string {
 func (p *parser) alterDatabase(pos ast.Pos) ast.Statement {
 	p.next()
 	a := &ast.AlterSettings{Pos: pos, Database: p.name()}
-	at := p.pos()
-	switch {
-	case p.at("set", "tablespace") && !p.settingFollows(2):
+	if p.at("set", "tablespace") && !p.settingFollows(2) {
 		p.unsupported(pos, "ALTER DATABASE … SET TABLESPACE")
-	case p.accept("set"):
-		a.Set = &ast.Set{Pos: at}
-		if p.setSpecial(a.Set) {
-			break
-		}
-		a.Set.Name = p.settingName()
-		if a.Current = p.accept("from", "current"); !a.Current {
-			p.settingValues(a.Set)
-		}
-	case p.accept("reset", "all"):
-	case p.accept("reset"):
-		a.Set = p.resetOne(at)
+		return a
+	}
+	var ok bool
+	if a.Set, a.Current, ok = p.setOrReset(); ok {
+		return a
+	}
+	switch {
+	case p.accept("owner", "to"):
+		return &ast.AlterOwner{Pos: pos, Kind: ast.DatabaseObject,
+			Name: ast.Name{Pos: pos, Name: a.Database}, Owner: p.roleSpec()}
 	case p.accept("rename", "to"):
 		a.Rename = p.name()
 	default:
 		p.unsupported(pos, "ALTER DATABASE")
 	}
 	return a
+}
+
+// setOrReset parses SET and RESET as ALTER DATABASE and ALTER ROLE have them. A nil set is RESET
+// ALL; ok is false when neither is next.
+func (p *parser) setOrReset() (set *ast.Set, current, ok bool) {
+	at := p.pos()
+	switch {
+	case p.accept("set"):
+		set = &ast.Set{Pos: at}
+		if p.setSpecial(set) {
+			return set, false, true
+		}
+		set.Name = p.settingName()
+		if current = p.accept("from", "current"); !current {
+			p.settingValues(set)
+		}
+		return set, current, true
+	case p.accept("reset", "all"):
+		return nil, false, true
+	case p.accept("reset"):
+		return p.resetOne(at), false, true
+	}
+	return nil, false, false
 }
 
 // alterSystem parses behind ALTER: SYSTEM {SET name … | RESET name | RESET ALL}.
@@ -290,7 +320,8 @@ func (p *parser) prepare() ast.Statement {
 	s := &ast.Prepare{Pos: p.pos()}
 	p.next()
 	if p.at("transaction") && p.peek(1).kind == tokString {
-		p.unsupported(s.Pos, "PREPARE TRANSACTION")
+		p.next()
+		return &ast.TwoPhase{Pos: s.Pos, Verb: "PREPARE TRANSACTION", ID: p.stringLit()}
 	}
 	s.Name = p.name()
 	if p.tok().is('(') {

@@ -62,6 +62,12 @@ func (p *parser) statement() ast.Statement {
 		return p.lockTable()
 	case "listen", "unlisten", "notify":
 		return p.notify()
+	case "grant", "revoke":
+		return p.grant()
+	case "do":
+		return p.do()
+	case "reassign":
+		return p.reassign()
 	}
 	if name := unsupportedStatements[p.tok().kw]; name != "" {
 		p.unsupported(p.pos(), name)
@@ -73,7 +79,6 @@ func (p *parser) statement() ast.Statement {
 
 // unsupportedStatements are PostgreSQL's statements that the tree has no node for.
 var unsupportedStatements = map[keyword]string{
-	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE",
-	"import": "IMPORT FOREIGN SCHEMA",
-	"load":   "LOAD", "reassign": "REASSIGN OWNED", "security": "SECURITY LABEL",
+	"call": "CALL", "import": "IMPORT FOREIGN SCHEMA", "load": "LOAD",
+	"security": "SECURITY LABEL",
 }

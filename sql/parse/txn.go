@@ -15,8 +15,8 @@ func (p *parser) transaction() ast.Statement {
 		p.acceptAny("work", "transaction")
 		return &ast.Begin{Pos: pos, Modes: p.txnModes()}
 	case "commit":
-		if p.at("prepared") {
-			p.unsupported(pos, "COMMIT PREPARED")
+		if p.accept("prepared") {
+			return &ast.TwoPhase{Pos: pos, Verb: "COMMIT PREPARED", ID: p.stringLit()}
 		}
 		return &ast.Commit{Pos: pos, Chain: p.chained()}
 	case "end":
@@ -40,8 +40,8 @@ func (p *parser) savepointWord() {
 }
 
 func (p *parser) rollback(pos ast.Pos) ast.Statement {
-	if p.at("prepared") {
-		p.unsupported(pos, "ROLLBACK PREPARED")
+	if p.accept("prepared") {
+		return &ast.TwoPhase{Pos: pos, Verb: "ROLLBACK PREPARED", ID: p.stringLit()}
 	}
 	p.acceptAny("work", "transaction")
 	if p.accept("to") {

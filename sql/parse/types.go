@@ -67,7 +67,9 @@ func (p *parser) simpleType() ast.TypeName {
 		if p.accept("varying") {
 			t.Name, t.Mods = "varbit", nil
 		}
-		p.lengthOf(&t)
+		if mods := p.optMods(); mods != nil {
+			t.Mods = mods
+		}
 	case "character", "char", "nchar", "national", "varchar":
 		p.characterType(&t)
 	case "timestamp", "time":

@@ -25,7 +25,7 @@ CREATE TABLE pg_catalog.pg_attribute (
 ) WITH (oid = 1249);
 
 CREATE TABLE pg_catalog.pg_attrdef (
-	oid oid, adrelid oid, adnum int2, adbin pg_node_tree
+	oid oid, adrelid oid, adnum int2, adbin pg_node_tree not null
 ) WITH (oid = 2604);
 
 CREATE TABLE pg_catalog.pg_index (
@@ -50,7 +50,7 @@ CREATE TABLE pg_catalog.pg_sequence (
 ) WITH (oid = 2224);
 
 CREATE TABLE pg_catalog.pg_description (
-	objoid oid, classoid oid, objsubid int4, description text
+	objoid oid, classoid oid, objsubid int4, description text not null
 ) WITH (oid = 2609);
 
 CREATE TABLE pg_catalog.pg_db_role_setting (
@@ -60,7 +60,8 @@ CREATE TABLE pg_catalog.pg_db_role_setting (
 CREATE TABLE pg_catalog.pg_database (
 	oid oid, datname name, datdba oid, encoding int4, datlocprovider char, datistemplate bool,
 	datallowconn bool, datconnlimit int4, datfrozenxid xid, datminmxid xid, dattablespace oid,
-	datcollate text, datctype text, daticulocale text, datcollversion text, datacl aclitem[]
+	datcollate text not null, datctype text not null, daticulocale text, datcollversion text,
+	datacl aclitem[]
 ) WITH (oid = 1262);
 
 CREATE TABLE pg_catalog.pg_depend (
@@ -70,7 +71,7 @@ CREATE TABLE pg_catalog.pg_depend (
 
 CREATE TABLE pg_catalog.pg_rewrite (
 	oid oid, rulename name, ev_class oid, ev_type char, ev_enabled char, is_instead bool,
-	ev_qual pg_node_tree, ev_action pg_node_tree
+	ev_qual pg_node_tree not null, ev_action pg_node_tree not null
 ) WITH (oid = 2618);
 
 CREATE TABLE pg_catalog.pg_authid (
@@ -80,7 +81,8 @@ CREATE TABLE pg_catalog.pg_authid (
 ) WITH (oid = 1260);
 
 CREATE TABLE pg_catalog.pg_extension (
-	oid oid, extname name, extowner oid, extnamespace oid, extrelocatable bool, extversion text,
+	oid oid, extname name, extowner oid, extnamespace oid, extrelocatable bool,
+	extversion text not null,
 	extconfig oid[], extcondition text[]
 ) WITH (oid = 3079);
 
@@ -124,7 +126,7 @@ CREATE TABLE pg_catalog.pg_proc (
 	proleakproof bool, proisstrict bool, proretset bool, provolatile char, proparallel char,
 	pronargs int2, pronargdefaults int2, prorettype oid, proargtypes oidvector,
 	proallargtypes oid[], proargmodes char[], proargnames text[], proargdefaults pg_node_tree,
-	protrftypes oid[], prosrc text, probin text, prosqlbody pg_node_tree, proconfig text[],
+	protrftypes oid[], prosrc text not null, probin text, prosqlbody pg_node_tree, proconfig text[],
 	proacl aclitem[]
 ) WITH (oid = 1255);
 
@@ -160,7 +162,7 @@ CREATE TABLE pg_catalog.pg_conversion (
 ) WITH (oid = 2607);
 
 CREATE TABLE pg_catalog.pg_default_acl (
-	oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype char, defaclacl aclitem[]
+	oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype char, defaclacl aclitem[] not null
 ) WITH (oid = 826);
 
 CREATE TABLE pg_catalog.pg_enum (
@@ -191,8 +193,12 @@ CREATE TABLE pg_catalog.pg_inherits (
 ) WITH (oid = 2611);
 
 CREATE TABLE pg_catalog.pg_init_privs (
-	objoid oid, classoid oid, objsubid int4, privtype char, initprivs aclitem[]
+	objoid oid, classoid oid, objsubid int4, privtype char, initprivs aclitem[] not null
 ) WITH (oid = 3394);
+
+CREATE TABLE pg_catalog.pg_largeobject (
+	loid oid, pageno int4, data bytea not null
+) WITH (oid = 2613);
 
 CREATE TABLE pg_catalog.pg_largeobject_metadata (
 	oid oid, lomowner oid, lomacl aclitem[]
@@ -209,7 +215,7 @@ CREATE TABLE pg_catalog.pg_opfamily (
 ) WITH (oid = 2753);
 
 CREATE TABLE pg_catalog.pg_parameter_acl (
-	oid oid, parname text, paracl aclitem[]
+	oid oid, parname text not null, paracl aclitem[]
 ) WITH (oid = 6243);
 
 CREATE TABLE pg_catalog.pg_partitioned_table (
@@ -218,7 +224,7 @@ CREATE TABLE pg_catalog.pg_partitioned_table (
 ) WITH (oid = 3350);
 
 CREATE TABLE pg_catalog.pg_policy (
-	oid oid, polname name, polrelid oid, polcmd char, polpermissive bool, polroles oid[],
+	oid oid, polname name, polrelid oid, polcmd char, polpermissive bool, polroles oid[] not null,
 	polqual pg_node_tree, polwithcheck pg_node_tree
 ) WITH (oid = 3256);
 
@@ -240,10 +246,10 @@ CREATE TABLE pg_catalog.pg_range (
 	rngcanonical regproc, rngsubdiff regproc
 ) WITH (oid = 3541);
 
-CREATE TABLE pg_catalog.pg_replication_origin (roident oid, roname text) WITH (oid = 6000);
+CREATE TABLE pg_catalog.pg_replication_origin (roident oid, roname text not null) WITH (oid = 6000);
 
 CREATE TABLE pg_catalog.pg_seclabel (
-	objoid oid, classoid oid, objsubid int4, provider text, label text
+	objoid oid, classoid oid, objsubid int4, provider text not null, label text not null
 ) WITH (oid = 3596);
 
 CREATE TABLE pg_catalog.pg_shdepend (
@@ -251,26 +257,27 @@ CREATE TABLE pg_catalog.pg_shdepend (
 ) WITH (oid = 1214);
 
 CREATE TABLE pg_catalog.pg_shdescription (
-	objoid oid, classoid oid, description text
+	objoid oid, classoid oid, description text not null
 ) WITH (oid = 2396);
 
 CREATE TABLE pg_catalog.pg_shseclabel (
-	objoid oid, classoid oid, provider text, label text
+	objoid oid, classoid oid, provider text not null, label text not null
 ) WITH (oid = 3592);
 
 CREATE TABLE pg_catalog.pg_statistic_ext (
 	oid oid, stxrelid oid, stxname name, stxnamespace oid, stxowner oid, stxstattarget int4,
-	stxkeys int2vector, stxkind char[], stxexprs pg_node_tree
+	stxkeys int2vector, stxkind char[] not null, stxexprs pg_node_tree
 ) WITH (oid = 3381);
 
 CREATE TABLE pg_catalog.pg_subscription (
-	oid oid, subdbid oid, subskiplsn text, subname name, subowner oid, subenabled bool,
-	subbinary bool, substream bool, subtwophasestate char, subdisableonerr bool, subconninfo text,
-	subslotname name, subsynccommit text, subpublications text[]
+	oid oid, subdbid oid, subskiplsn pg_lsn, subname name, subowner oid, subenabled bool,
+	subbinary bool, substream bool, subtwophasestate char, subdisableonerr bool,
+	subconninfo text not null,
+	subslotname name, subsynccommit text not null, subpublications text[] not null
 ) WITH (oid = 6100);
 
 CREATE TABLE pg_catalog.pg_subscription_rel (
-	srsubid oid, srrelid oid, srsubstate char, srsublsn text
+	srsubid oid, srrelid oid, srsubstate char, srsublsn pg_lsn null
 ) WITH (oid = 6102);
 
 CREATE TABLE pg_catalog.pg_transform (
@@ -280,7 +287,7 @@ CREATE TABLE pg_catalog.pg_transform (
 CREATE TABLE pg_catalog.pg_trigger (
 	oid oid, tgrelid oid, tgparentid oid, tgname name, tgfoid oid, tgtype int2, tgenabled char,
 	tgisinternal bool, tgconstrrelid oid, tgconstrindid oid, tgconstraint oid, tgdeferrable bool,
-	tginitdeferred bool, tgnargs int2, tgattr int2vector, tgargs bytea, tgqual pg_node_tree,
+	tginitdeferred bool, tgnargs int2, tgattr int2vector, tgargs bytea not null, tgqual pg_node_tree,
 	tgoldtable name, tgnewtable name
 ) WITH (oid = 2620);
 
@@ -309,11 +316,6 @@ CREATE TABLE pg_catalog.pg_user_mapping (
 	oid oid, umuser oid, umserver oid, umoptions text[]
 ) WITH (oid = 1418);
 
-CREATE VIEW pg_catalog.pg_matviews (
-	schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool,
-	ispopulated bool, definition text
-);
-
 CREATE VIEW pg_catalog.pg_settings (
 	name text, setting text, unit text, category text, short_desc text, extra_desc text,
 	context text, vartype text, source text, min_val text, max_val text, enumvals text[],
@@ -322,7 +324,7 @@ CREATE VIEW pg_catalog.pg_settings (
 
 CREATE VIEW pg_catalog.pg_stat_activity (
 	datid oid, datname name, pid int4, leader_pid int4, usesysid oid, usename name,
-	application_name text, client_addr text, client_hostname text, client_port int4,
+	application_name text, client_addr inet, client_hostname text, client_port int4,
 	backend_start timestamptz, xact_start timestamptz, query_start timestamptz,
 	state_change timestamptz, wait_event_type text, wait_event text, state text, backend_xid xid,
 	backend_xmin xid, query_id int8, query text, backend_type text
@@ -342,6 +344,15 @@ CREATE VIEW pg_catalog.pg_timezone_names (
 	name text, abbrev text, utc_offset interval, is_dst bool
 );
 
+CREATE VIEW pg_catalog.pg_timezone_abbrevs (
+	abbrev text, utc_offset interval, is_dst bool
+);
+
 CREATE VIEW pg_catalog.pg_available_extensions (
-	name name, default_version text, installed_version text, comment text
+	name name, default_version text, installed_version text collate "C", comment text
+);
+
+CREATE VIEW pg_catalog.pg_available_extension_versions (
+	name name, version text, installed bool, superuser bool, trusted bool, relocatable bool,
+	schema name, requires name[], comment text
 );

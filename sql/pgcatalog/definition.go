@@ -1,13 +1,17 @@
 package pgcatalog
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -24,6 +28,12 @@ const (
 	checkNode      nodeKind = "CHECK"      // the constraint n of a table
 	indexKeysNode  nodeKind = "INDEXKEYS"  // all expressions of an index
 	indexWhereNode nodeKind = "INDEXWHERE" // the predicate of an index
+	usingNode      nodeKind = "USING"      // of the policy n of a table
+	withCheckNode  nodeKind = "WITHCHECK"  // of the policy n of a table
+
+	domainDefaultNode nodeKind = "DOMAINDEFAULT" // of a domain
+	domainCheckNode   nodeKind = "DOMAINCHECK"   // the constraint n of a domain
+	queryNode         nodeKind = "QUERY"         // of a view
 )
 
 func nodeText(kind nodeKind, id table.ID, n int) string {
@@ -33,13 +43,22 @@ func nodeText(kind nodeKind, id table.ID, n int) string {
 func isPretty(extra string) bool { return strings.HasSuffix(extra, "pretty") }
 
 func (r *reader) options(extra string) deparse.Options {
-	return deparse.Options{Pretty: isPretty(extra), Name: r.relationName}
+	return deparse.Options{Pretty: isPretty(extra), Name: r.relationName,
+		Type: r.userTypeName}
 }
 
 // relationName writes a relation by its plain name if that finds it.
 func (r *reader) relationName(d *table.Desc) string {
 	if r.isVisible(d.Schema, d.Name) {
 		return sqlname.Quote(d.Name)
+	}
+	return qualified(d)
+}
+
+// qualified writes a relation with its schema: a temporary one's is pg_temp in every session.
+func qualified(d *table.Desc) string {
+	if d.Temporary() {
+		return sqlname.Qualified(catalog.TemporaryAlias, d.Name)
 	}
 	return sqlname.Qualified(d.Schema, d.Name)
 }
@@ -54,11 +73,14 @@ func (r *reader) exprDef(extra string) (string, bool) {
 	if _, err := fmt.Sscanf(reference+" ", "{%s %d %d", &kind, &id, &n); err != nil {
 		return strings.TrimSuffix(extra, " pretty"), true
 	}
+	opts := r.options(rest)
+	if kind == domainDefaultNode || kind == domainCheckNode {
+		return r.domainExpr(id, kind, n, opts)
+	}
 	d, ix := r.find(id)
 	if d == nil {
 		return "", false
 	}
-	opts := r.options(rest)
 	switch kind {
 	case defaultNode:
 		if cols := visibleColumns(d); n < len(cols) {
@@ -67,6 +89,14 @@ func (r *reader) exprDef(extra string) (string, bool) {
 	case checkNode:
 		if n < len(d.Checks) {
 			return r.expr(d, d.Checks[n].Text, nil, opts), true
+		}
+	case usingNode:
+		if n < len(d.Policies) {
+			return r.policyExpr(d, d.Policies[n].Using, opts), true
+		}
+	case withCheckNode:
+		if n < len(d.Policies) {
+			return r.policyExpr(d, d.Policies[n].Check, opts), true
 		}
 	case indexKeysNode:
 		if ix != nil {
@@ -88,6 +118,24 @@ func (r *reader) expr(d *table.Desc, text string, want *types.Type, opts deparse
 		return text
 	}
 	return out
+}
+
+// readColumns are the columns that an expression over a row of d reads, each once, in the order of
+// the text.
+func (r *reader) readColumns(d *table.Desc, text string) (ids []table.ColumnID) {
+	e, err := r.env.Planner(r.ctx).ParseExpr(text)
+	if err != nil {
+		return nil
+	}
+	ast.Inspect(e, func(n any) bool {
+		if ref, ok := n.(*ast.ColumnRef); ok {
+			if i := d.Column(ref.Name); i >= 0 && !slices.Contains(ids, d.Columns[i].ID) {
+				ids = append(ids, d.Columns[i].ID)
+			}
+		}
+		return true
+	})
+	return ids
 }
 
 // columnExpr is the DEFAULT of a column, or the expression that generates it.
@@ -122,12 +170,20 @@ func (r *reader) viewText(d *table.Desc, opts deparse.Options) string {
 }
 
 // keyText writes one key column of an index: its name or expression and what is not the default.
-func (r *reader) keyText(d *table.Desc, c *table.IndexColumn, opts deparse.Options) string {
-	text := ""
-	if i := d.ColumnByID(c.ColumnID); c.ExprText == "" && i >= 0 {
-		text = sqlname.Quote(d.Columns[i].Name)
+func (r *reader) keyText(d *table.Desc, ix *table.Index, c *table.IndexColumn,
+	opts deparse.Options) string {
+	text, collation := "", ""
+	n := d.Part(c.ColumnID)
+	if e := d.Expr(n); e != nil {
+		text = r.keyExpr(d, e.Text, opts)
 	} else {
-		text = r.keyExpr(d, c.ExprText, opts)
+		text, collation = sqlname.Quote(d.Columns[n].Name), d.Columns[n].Collation
+	}
+	if c.Collation != "" && cmp.Or(collation, "default") != c.Collation {
+		text += " COLLATE " + sqlname.Quote(c.Collation)
+	}
+	if c.OpClass != "" {
+		text += " " + r.classText(ix, c, d.PartType(n))
 	}
 	switch {
 	case c.Desc && !c.NullsFirst:
@@ -140,10 +196,27 @@ func (r *reader) keyText(d *table.Desc, c *table.IndexColumn, opts deparse.Optio
 	return text
 }
 
+// classText writes the operator class of a key column: one of an extension with its schema, unless
+// the search path finds it.
+func (r *reader) classText(ix *table.Index, c *table.IndexColumn, t *types.Type) string {
+	name := sqlname.Quote(c.OpClass)
+	id, _ := r.memberSchemaOf(types.OID(indexClass(ix, c, t)))
+	if s, ok := r.schema(id); ok && !slices.Contains(r.env.SearchPath(r.ctx), s.Name) {
+		return sqlname.Qualified(s.Name, c.OpClass)
+	}
+	return name
+}
+
 func (r *reader) keyExpr(d *table.Desc, text string, opts deparse.Options) string {
-	out, err := deparse.IndexKey(r.ctx, r.env.Planner(r.ctx), d, text, opts)
+	env := r.env.Planner(r.ctx)
+	e, err := env.ParseExpr(text)
 	if err != nil {
-		return "(" + text + ")"
+		return text
+	}
+	opts.Stored = true
+	out, err := deparse.IndexKey(r.ctx, env, d, e, opts)
+	if err != nil {
+		return text
 	}
 	return out
 }
@@ -152,8 +225,8 @@ func (r *reader) keyExpr(d *table.Desc, text string, opts deparse.Options) strin
 func (r *reader) indexExprs(d *table.Desc, ix *table.Index, opts deparse.Options) string {
 	var out []string
 	for i := range ix.Columns {
-		if c := &ix.Columns[i]; c.ExprText != "" {
-			out = append(out, r.keyExpr(d, c.ExprText, opts))
+		if e := d.Expr(d.Part(ix.Columns[i].ColumnID)); e != nil {
+			out = append(out, r.expr(d, e.Text, e.Type, opts))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -176,16 +249,18 @@ func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
 	if ix.Unique {
 		b.WriteString("UNIQUE ")
 	}
-	name := sqlname.Qualified(d.Schema, d.Name)
+	name := qualified(d)
 	if pretty {
 		name = r.relationName(d)
 	}
-	opts := deparse.Options{Pretty: pretty, Name: r.relationName}
+	opts := deparse.Options{Pretty: pretty, Name: r.relationName,
+		Type: r.userTypeName}
 	keys := make([]string, len(ix.Columns))
 	for i := range ix.Columns {
-		keys[i] = r.keyText(d, &ix.Columns[i], opts)
+		keys[i] = r.keyText(d, ix, &ix.Columns[i], opts)
 	}
-	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON " + name + " USING btree (" +
+	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON " + name + " USING " +
+		cmp.Or(ix.Method, "btree") + " (" +
 		strings.Join(keys, ", ") + ")")
 	if len(ix.Include) > 0 {
 		b.WriteString(" INCLUDE (" + columnNames(d, ix.Include) + ")")
@@ -193,10 +268,26 @@ func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
 	if ix.NullsNotDistinct {
 		b.WriteString(" NULLS NOT DISTINCT")
 	}
+	if len(ix.Options) > 0 {
+		b.WriteString(" WITH (" + optionTexts(ix.Options) + ")")
+	}
 	if ix.WhereText != "" {
 		b.WriteString(" WHERE " + r.expr(d, ix.WhereText, nil, opts))
 	}
 	return b.String()
+}
+
+// optionTexts are storage parameters as WITH has them, values quoted unless they could be names.
+func optionTexts(options []string) string {
+	out := make([]string, len(options))
+	for i, o := range options {
+		name, value, _ := strings.Cut(o, "=")
+		if sqlname.Quote(value) != value {
+			value = sqlname.Literal(value)
+		}
+		out[i] = sqlname.Quote(name) + "=" + value
+	}
+	return strings.Join(out, ", ")
 }
 
 // indexDef is pg_get_indexdef; extra begins with the number of one column, 0 for the whole.
@@ -211,8 +302,8 @@ func (r *reader) indexDef(id table.ID, extra string) (string, bool) {
 	}
 	if n <= len(ix.Columns) {
 		c := ix.Columns[n-1]
-		c.Desc, c.NullsFirst = false, false
-		return r.keyText(d, &c, r.options(extra)), true
+		c.Desc, c.NullsFirst, c.OpClass, c.Collation = false, false, "", ""
+		return r.keyText(d, ix, &c, r.options(extra)), true
 	}
 	if n -= len(ix.Columns); n <= len(ix.Include) {
 		return columnNames(d, ix.Include[n-1:n]), true
@@ -224,7 +315,7 @@ func (r *reader) indexDef(id table.ID, extra string) (string, bool) {
 func (r *reader) constraintDef(id table.ID, extra string) (string, bool) {
 	d, check := r.constraintOwner(id)
 	if d == nil {
-		return "", false
+		return r.domainConstraintDef(id, r.options(extra))
 	}
 	if check != nil {
 		return "CHECK " + r.checkText(d, check, r.options(extra)), true
@@ -233,6 +324,9 @@ func (r *reader) constraintDef(id table.ID, extra string) (string, bool) {
 		return r.foreignKeyText(d, fk)
 	}
 	if ix := d.IndexByOID(id); ix != nil && (ix.Primary || ix.Constraint) {
+		if ix.Exclusion() {
+			return r.exclusionText(d, ix, r.options(extra)), true
+		}
 		return keyConstraintText(d, ix), true
 	}
 	return "", false
@@ -261,6 +355,9 @@ func (r *reader) constraintOwner(id table.ID) (*table.Desc, *table.Check) {
 // checkText is what follows CHECK in a definition.
 func (r *reader) checkText(d *table.Desc, c *table.Check, opts deparse.Options) string {
 	text := "(" + r.expr(d, c.Text, nil, opts) + ")"
+	if c.NoInherit {
+		text += " NO INHERIT"
+	}
 	if c.NotValid {
 		text += " NOT VALID"
 	}
@@ -279,7 +376,34 @@ func keyConstraintText(d *table.Desc, ix *table.Index) string {
 	if len(ix.Include) > 0 {
 		text += " INCLUDE (" + columnNames(d, ix.Include) + ")"
 	}
+	return text + deferral(ix.Deferrable, ix.InitiallyDeferred)
+}
+
+// deferral is the part of a constraint's definition that says when it is checked.
+func deferral(deferrable, initially bool) (text string) {
+	if deferrable {
+		text = " DEFERRABLE"
+	}
+	if initially {
+		text += " INITIALLY DEFERRED"
+	}
 	return text
+}
+
+// exclusionText is the definition of an EXCLUDE constraint.
+func (r *reader) exclusionText(d *table.Desc, ix *table.Index, opts deparse.Options) string {
+	keys := make([]string, len(ix.Columns))
+	for i := range ix.Columns {
+		keys[i] = r.keyText(d, ix, &ix.Columns[i], opts) + " WITH " + ix.Columns[i].Operator
+	}
+	text := "EXCLUDE USING " + cmp.Or(ix.Method, "btree") + " (" + strings.Join(keys, ", ") + ")"
+	if len(ix.Include) > 0 {
+		text += " INCLUDE (" + columnNames(d, ix.Include) + ")"
+	}
+	if ix.WhereText != "" {
+		text += " WHERE (" + r.expr(d, ix.WhereText, nil, opts) + ")"
+	}
+	return text + deferral(ix.Deferrable, ix.InitiallyDeferred)
 }
 
 func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bool) {
@@ -298,13 +422,11 @@ func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bo
 	}
 	if fk.OnDelete != "" && fk.OnDelete != "no action" {
 		text += " ON DELETE " + strings.ToUpper(fk.OnDelete)
+		if fk.OnDeleteColumns != nil {
+			text += " (" + columnNames(d, fk.OnDeleteColumns) + ")"
+		}
 	}
-	if fk.Deferrable {
-		text += " DEFERRABLE"
-	}
-	if fk.InitiallyDeferred {
-		text += " INITIALLY DEFERRED"
-	}
+	text += deferral(fk.Deferrable, fk.InitiallyDeferred)
 	if fk.NotValid {
 		text += " NOT VALID"
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 )
@@ -36,13 +35,29 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 	case "namespace":
 		return r.namespaceName(id)
 	case "type":
-		return types.TypeName(oid), true
+		mod, err := strconv.ParseInt(extra, 10, 32)
+		if err != nil {
+			mod = int64(types.NoMod)
+		}
+		return r.typeName(id, int32(mod))
+	case "type visible":
+		return r.typeVisible(id)
 	case "role":
-		return env.User(), id == ownerID
+		return r.roleName(id)
+	case "object":
+		class, sub, _ := strings.Cut(extra, " ")
+		n, _ := strconv.Atoi(sub)
+		return r.describeObject(parseOID(class), id, n)
+	case "function visible", "operator visible":
+		return r.routineIsVisible(kind, oid)
+	case "member visible":
+		return r.memberVisible(extra, oid)
 	case "visible":
 		return r.visible(id)
 	case "indexdef":
 		return r.indexDef(id, extra)
+	case "index property":
+		return r.indexProperty(id, extra)
 	case "constraintdef":
 		return r.constraintDef(id, extra)
 	case "viewdef":
@@ -56,6 +71,12 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 	case "database":
 		db, ok, err := env.View().Database(ctx, extra)
 		return strconv.FormatUint(uint64(db.ID), 10), ok && err == nil
+	case "database name":
+		return r.databaseName(id)
+	case "tablespace":
+		return tablespaceID(extra)
+	case "tablespace name":
+		return tablespaceName(id)
 	case "function":
 		return extra, len(builtin.Functions(extra)) > 0 || len(builtin.Aggregates(extra)) > 0
 	case "column", "attribute":
@@ -70,6 +91,10 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.filenode(id)
 	case "last value":
 		return r.lastValue(id)
+	case "aggregate":
+		return aggregateName(oid)
+	case "routine":
+		return r.functionText(oid, extra)
 	}
 	return "", false
 }
@@ -120,6 +145,8 @@ func (r *reader) namespaceName(id table.ID) (string, bool) {
 		return "pg_catalog", true
 	case InformationSchemaID:
 		return "information_schema", true
+	case toastSchemaID:
+		return "pg_toast", true
 	}
 	s, ok := r.schema(id)
 	return s.Name, ok
@@ -159,6 +186,11 @@ func (r *reader) isVisible(schema, name string) bool {
 func (r *reader) visible(id table.ID) (string, bool) {
 	d, ix := r.find(id)
 	if d == nil {
+		for _, t := range r.userTypes() {
+			if t.Def.Class == types.OID(id) {
+				return r.typeVisible(table.ID(t.OID))
+			}
+		}
 		return "", false
 	}
 	if r.isVisible(d.Schema, nameOf(d, ix)) {
@@ -173,77 +205,6 @@ func nameOf(d *table.Desc, ix *table.Index) string {
 		return ix.Name
 	}
 	return d.Name
-}
-
-// regName is the text of a reg* value.
-func (r *reader) regName(kind string, id table.ID) (string, bool) {
-	switch kind {
-	case "regclass":
-		d, ix := r.find(id)
-		if d == nil {
-			return "", false
-		}
-		name := nameOf(d, ix)
-		if r.isVisible(d.Schema, name) {
-			return sqlname.Quote(name), true
-		}
-		return sqlname.Qualified(d.Schema, name), true
-	case "regtype":
-		if _, ok := types.ByOID(types.OID(id)); ok {
-			return types.TypeName(types.OID(id)), true
-		}
-	case "regproc", "regprocedure":
-		return functionName(types.OID(id), kind == "regprocedure")
-	case "regnamespace":
-		name, ok := r.namespaceName(id)
-		return sqlname.Quote(name), ok
-	case "regrole":
-		return sqlname.Quote(r.env.User()), id == ownerID
-	case "regcollation":
-		name, ok := map[table.ID]string{100: `"default"`, 950: `"C"`, 951: `"POSIX"`}[id]
-		return name, ok
-	}
-	return "", false
-}
-
-// RegOID finds the object that the text of a reg* value names.
-func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID, error) {
-	r := &reader{ctx: ctx, env: env}
-	plain := strings.Trim(name, `"`)
-	switch typ {
-	case types.OIDRegNamespace:
-		for _, id := range []table.ID{CatalogSchemaID, InformationSchemaID} {
-			if n, _ := r.namespaceName(id); n == plain {
-				return types.OID(id), nil
-			}
-		}
-		for _, s := range r.schemas() {
-			if s.Name == plain {
-				return types.OID(s.ID), nil
-			}
-		}
-		if r.err != nil {
-			return 0, r.err
-		}
-		return 0, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", plain)
-	case types.TRegRole.OID:
-		if plain == env.User() {
-			return ownerID, nil
-		}
-		return 0, sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", plain)
-	case types.OIDRegProc, types.TRegProcedure.OID:
-		if oid, ok := functionOID(name, typ == types.TRegProcedure.OID); ok {
-			return oid, nil
-		}
-		return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", name)
-	case types.TRegCollation.OID:
-		if id, ok := map[string]types.OID{"default": 100, "C": 950, "POSIX": 951}[plain]; ok {
-			return id, nil
-		}
-		return 0, sqlerr.New(sqlerr.UndefinedObject,
-			"collation \"%s\" for encoding \"UTF8\" does not exist", plain)
-	}
-	return 0, sqlerr.New(sqlerr.UndefinedObject, "\"%s\" does not exist", name)
 }
 
 // columnOf is the name of a column by its number, or for kind "attribute" its number by its name.
@@ -264,32 +225,6 @@ func (r *reader) columnOf(id table.ID, kind, extra string) (string, bool) {
 	return "", false
 }
 
-// functionName is the text of a regproc, or with arguments of a regprocedure.
-func functionName(id types.OID, arguments bool) (string, bool) {
-	i, ok := slices.BinarySearchFunc(functions(), id,
-		func(f function, id types.OID) int { return int(f.oid) - int(id) })
-	switch {
-	case !ok:
-		return "", false
-	case arguments:
-		f := functions()[i]
-		return sqlname.Quote(f.name) + "(" + f.arguments + ")", true
-	}
-	return sqlname.Quote(functions()[i].name), true
-}
-
-// functionOID finds a function by the text of a regproc or regprocedure.
-func functionOID(text string, arguments bool) (types.OID, bool) {
-	text = strings.TrimPrefix(text, "pg_catalog.")
-	for _, f := range functions() {
-		if !arguments && f.name == text || arguments &&
-			f.name+"("+f.arguments+")" == strings.ReplaceAll(text, ", ", ",") {
-			return f.oid, true
-		}
-	}
-	return 0, false
-}
-
 // serial is pg_get_serial_sequence: the sequence that a column owns.
 func (r *reader) serial(id table.ID, column string) (string, bool) {
 	d, _ := r.find(id)
@@ -304,11 +239,14 @@ func (r *reader) serial(id table.ID, column string) (string, bool) {
 	if err != nil || seq == nil {
 		return "", false
 	}
-	return sqlname.Qualified(seq.Schema, seq.Name), true
+	return qualified(seq), true
 }
 
-// sharedComment is shobj_description: of a database.
+// sharedComment is shobj_description: of a database or a role.
 func (r *reader) sharedComment(id table.ID, catalog string) (string, bool) {
+	if role := r.roles().ByID(acl.RoleID(id)); catalog == "pg_authid" && role != nil {
+		return role.Comment, role.Comment != ""
+	}
 	if catalog != "pg_database" {
 		return "", false
 	}
@@ -323,25 +261,73 @@ func (r *reader) sharedComment(id table.ID, catalog string) (string, bool) {
 // anyComment is obj_description of an object in a catalog; catalog "" is any catalog.
 func (r *reader) anyComment(id table.ID, catalog string) (string, bool) {
 	switch catalog {
-	case "pg_class", "pg_namespace", "":
+	case "":
+		for _, c := range []string{"pg_class", "pg_namespace", "pg_constraint", "pg_type",
+			"pg_extension", "pg_largeobject"} {
+			if text, ok := r.anyComment(id, c); ok {
+				return text, true
+			}
+		}
+	case "pg_class", "pg_namespace":
 		text, ok := r.comment(id, "")
 		if ns, found := r.schemaComment(id); found && catalog == "pg_namespace" {
 			return ns, true
 		}
-		if !ok && catalog == "" {
-			return r.constraintComment(id)
-		}
 		return text, ok && catalog != "pg_namespace"
 	case "pg_constraint":
 		return r.constraintComment(id)
+	case "pg_extension":
+		for _, e := range r.extensions() {
+			if e.ID == id {
+				return e.Comment, e.Comment != ""
+			}
+		}
+		return "", false
+	case "pg_largeobject":
+		if o := r.largeObject(id); o != nil {
+			return o.Comment, o.Comment != ""
+		}
+		return "", false
+	case "pg_type":
+		if text, ok := r.typeComment(id); ok {
+			return text, true
+		}
+	}
+	return builtinComment(id, catalog)
+}
+
+// builtinComment is the comment on a built-in object, by the name of the catalog that has it;
+// catalog "" is any catalog.
+func builtinComment(id table.ID, catalog string) (string, bool) {
+	class := Lookup("pg_catalog", catalog)
+	if class == nil && catalog != "" {
+		return "", false
+	}
+	for t := range tuples("pg_description") {
+		if table.ID(t.oid("objoid")) == id &&
+			(class == nil || table.ID(t.oid("classoid")) == class.ID) &&
+			builtinObjects().description(t.fields) {
+			return unescape(t.text("description")), true
+		}
 	}
 	return "", false
+}
+
+func (r *reader) typeComment(id table.ID) (text string, ok bool) {
+	d, err := r.env.View().UserType(r.ctx, id)
+	if r.fail(err); err != nil || d == nil {
+		return "", false
+	}
+	return d.Comment, d.Comment != ""
 }
 
 func (r *reader) constraintComment(id table.ID) (text string, ok bool) {
 	d, check := r.constraintOwner(id)
 	switch {
 	case d == nil:
+		if _, c := r.domainOf(id); c != nil {
+			text = c.Comment
+		}
 	case check != nil:
 		text = check.Comment
 	default:
@@ -358,6 +344,9 @@ func (r *reader) constraintComment(id table.ID) (text string, ok bool) {
 // comment is obj_description, and with a column's number col_description.
 func (r *reader) comment(id table.ID, column string) (string, bool) {
 	d, ix := r.find(id)
+	if n, _ := strconv.Atoi(column); d == nil && n > 0 {
+		return r.attributeComment(id, n)
+	}
 	if d == nil {
 		return r.schemaComment(id)
 	}
@@ -375,7 +364,30 @@ func (r *reader) comment(id table.ID, column string) (string, bool) {
 	return text, text != ""
 }
 
+// attributeComment is the comment on an attribute of a composite type, by the type's OID in
+// pg_class and the number of the attribute.
+func (r *reader) attributeComment(class table.ID, number int) (string, bool) {
+	for d := range r.userTypes() {
+		if d.Class != class {
+			continue
+		}
+		for _, a := range d.Attributes {
+			if a.Number == number {
+				return a.Comment, a.Comment != ""
+			}
+		}
+	}
+	return "", false
+}
+
+// systemSchemaComments are the comments on the schemas of the system.
+var systemSchemaComments = map[table.ID]string{CatalogSchemaID: "system catalog schema",
+	toastSchemaID: "reserved schema for TOAST tables"}
+
 func (r *reader) schemaComment(id table.ID) (string, bool) {
+	if text := systemSchemaComments[id]; text != "" {
+		return text, true
+	}
 	s, _ := r.schema(id)
 	return s.Comment, s.Comment != ""
 }

@@ -1,5 +1,5 @@
 -- information_schema over the tables of pg_catalog, as PostgreSQL's information_schema.sql has it.
--- Left out is what never holds here: domains, user-defined types, partitions, foreign tables, and
+-- Left out is what never holds here: partitions, foreign tables, and
 -- objects that the one role may not see. A constraint is in the schema of its table.
 
 CREATE VIEW information_schema.schemata (catalog_name name, schema_name name, schema_owner name,
@@ -13,9 +13,14 @@ CREATE VIEW information_schema.tables (table_catalog name, table_schema name, ta
 	user_defined_type_catalog name, user_defined_type_schema name, user_defined_type_name name,
 	is_insertable_into varchar, is_typed varchar, commit_action varchar) AS
 SELECT current_database(), nc.nspname, c.relname,
-	CASE c.relkind WHEN 'r' THEN 'BASE TABLE' ELSE 'VIEW' END, NULL, NULL, NULL, NULL, NULL,
-	CASE c.relkind WHEN 'r' THEN 'YES' ELSE 'NO' END, 'NO', NULL
+	CASE WHEN nc.oid = pg_my_temp_schema() THEN 'LOCAL TEMPORARY'
+		WHEN c.relkind = 'r' THEN 'BASE TABLE'
+		ELSE 'VIEW' END, NULL, NULL, CASE WHEN t.oid IS NOT NULL THEN current_database() END,
+	nt.nspname, t.typname,
+	CASE WHEN c.relkind = 'r' OR c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) & 8 = 8
+		THEN 'YES' ELSE 'NO' END, CASE WHEN t.oid IS NOT NULL THEN 'YES' ELSE 'NO' END, NULL
 FROM pg_class c JOIN pg_namespace nc ON nc.oid = c.relnamespace
+	LEFT JOIN (pg_type t JOIN pg_namespace nt ON nt.oid = t.typnamespace) ON t.oid = c.reloftype
 WHERE c.relkind IN ('r', 'v');
 
 CREATE VIEW information_schema.columns (table_catalog name, table_schema name, table_name name,
@@ -32,48 +37,62 @@ CREATE VIEW information_schema.columns (table_catalog name, table_schema name, t
 	generation_expression varchar, is_updatable varchar) AS
 SELECT current_database(), nc.nspname, c.relname, a.attname, a.attnum,
 	CASE WHEN a.attgenerated = '' THEN pg_get_expr(ad.adbin, ad.adrelid) END,
-	CASE WHEN a.attnotnull THEN 'NO' ELSE 'YES' END,
-	CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'ARRAY' ELSE format_type(a.atttypid, NULL) END,
-	CASE WHEN a.atttypmod <> -1 AND a.atttypid IN (1042, 1043) THEN a.atttypmod - 4 END,
-	CASE WHEN a.atttypid NOT IN (25, 1042, 1043) THEN NULL
-		WHEN a.atttypmod = -1 THEN 1073741824
-		ELSE (a.atttypmod - 4) * 4 END,
-	CASE a.atttypid WHEN 21 THEN 16 WHEN 23 THEN 32 WHEN 20 THEN 64 WHEN 700 THEN 24 WHEN 701 THEN 53
-		WHEN 1700 THEN CASE WHEN a.atttypmod <> -1 THEN ((a.atttypmod - 4) >> 16) & 65535 END END,
-	CASE WHEN a.atttypid IN (20, 21, 23, 700, 701) THEN 2 WHEN a.atttypid = 1700 THEN 10 END,
-	CASE WHEN a.atttypid IN (20, 21, 23) THEN 0
-		WHEN a.atttypid = 1700 AND a.atttypmod <> -1 THEN (a.atttypmod - 4) & 65535 END,
-	CASE WHEN a.atttypid = 1082 THEN 0
-		WHEN a.atttypid IN (1083, 1114, 1184, 1266)
-			THEN CASE WHEN a.atttypmod < 0 THEN 6 ELSE a.atttypmod END
-		WHEN a.atttypid = 1186 THEN CASE WHEN a.atttypmod < 0 OR a.atttypmod & 65535 = 65535 THEN 6
-			ELSE a.atttypmod & 65535 END END,
-	CASE WHEN a.atttypid = 1186
-		THEN upper(substring(format_type(a.atttypid, a.atttypmod) from 'interval[()0-9]* (.+)')) END,
-	NULL, NULL, NULL, NULL, CASE WHEN co.oid IS NOT NULL THEN current_database() END,
-	CASE WHEN co.oid IS NOT NULL THEN 'pg_catalog' END, co.collname, NULL, NULL, NULL,
-	current_database(), 'pg_catalog', t.typname, NULL, NULL, NULL, NULL, a.attnum, 'NO',
+	CASE WHEN a.attnotnull OR t.typtype = 'd' AND t.typnotnull THEN 'NO' ELSE 'YES' END,
+	CASE WHEN COALESCE(bt.typelem, t.typelem) <> 0 AND COALESCE(bt.typlen, t.typlen) = -1 THEN 'ARRAY'
+		WHEN COALESCE(nbt.nspname, nt.nspname) = 'pg_catalog'
+			THEN format_type(COALESCE(bt.oid, a.atttypid), NULL) ELSE 'USER-DEFINED' END,
+	_pg_char_max_length(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_char_octet_length(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_numeric_precision(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_numeric_precision_radix(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_numeric_scale(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_datetime_precision(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	_pg_interval_type(COALESCE(bt.oid, a.atttypid),
+		CASE WHEN bt.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END),
+	NULL, NULL, NULL, NULL, CASE WHEN nco.nspname IS NOT NULL THEN current_database() END,
+	nco.nspname, co.collname, CASE WHEN t.typtype = 'd' THEN current_database() END,
+	CASE WHEN t.typtype = 'd' THEN nt.nspname END, CASE WHEN t.typtype = 'd' THEN t.typname END,
+	current_database(), COALESCE(nbt.nspname, nt.nspname), COALESCE(bt.typname, t.typname),
+	NULL, NULL, NULL, NULL, a.attnum, 'NO',
 	CASE WHEN a.attidentity = '' THEN 'NO' ELSE 'YES' END,
 	CASE a.attidentity WHEN 'a' THEN 'ALWAYS' WHEN 'd' THEN 'BY DEFAULT' END,
 	seq.seqstart, seq.seqincrement, seq.seqmax, seq.seqmin,
 	CASE WHEN seq.seqcycle THEN 'YES' ELSE 'NO' END,
 	CASE WHEN a.attgenerated = '' THEN 'NEVER' ELSE 'ALWAYS' END,
 	CASE WHEN a.attgenerated <> '' THEN pg_get_expr(ad.adbin, ad.adrelid) END,
-	CASE c.relkind WHEN 'r' THEN 'YES' ELSE 'NO' END
+	CASE WHEN c.relkind = 'r' OR c.relkind = 'v' AND pg_column_is_updatable(c.oid, a.attnum, false)
+		THEN 'YES' ELSE 'NO' END
 FROM pg_attribute a
 	LEFT JOIN pg_attrdef ad ON a.attrelid = ad.adrelid AND a.attnum = ad.adnum
 	JOIN pg_class c ON a.attrelid = c.oid
 	JOIN pg_namespace nc ON c.relnamespace = nc.oid
 	JOIN pg_type t ON a.atttypid = t.oid
-	LEFT JOIN pg_collation co ON a.attcollation = co.oid AND co.collname <> 'default'
+	JOIN pg_namespace nt ON t.typnamespace = nt.oid
+	LEFT JOIN (pg_type bt JOIN pg_namespace nbt ON bt.typnamespace = nbt.oid)
+		ON t.typtype = 'd' AND t.typbasetype = bt.oid
+	LEFT JOIN (pg_collation co JOIN pg_namespace nco ON co.collnamespace = nco.oid)
+		ON a.attcollation = co.oid AND (nco.nspname <> 'pg_catalog' OR co.collname <> 'default')
 	LEFT JOIN (pg_depend dep JOIN pg_sequence seq ON dep.objid = seq.seqrelid AND dep.deptype = 'i')
 		ON dep.refobjid = c.oid AND dep.refobjsubid = a.attnum
-WHERE c.relkind IN ('r', 'v');
+WHERE NOT pg_is_other_temp_schema(nc.oid) AND a.attnum > 0 AND NOT a.attisdropped
+	AND c.relkind IN ('r', 'v') AND (pg_has_role(c.relowner, 'USAGE')
+		OR has_column_privilege(c.oid, a.attnum, 'SELECT, INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.views (table_catalog name, table_schema name, table_name name,
 	view_definition varchar, check_option varchar, is_updatable varchar, is_insertable_into varchar,
 	is_trigger_updatable varchar, is_trigger_deletable varchar, is_trigger_insertable_into varchar) AS
-SELECT current_database(), nc.nspname, c.relname, pg_get_viewdef(c.oid), 'NONE', 'NO', 'NO',
+SELECT current_database(), nc.nspname, c.relname,
+	CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN pg_get_viewdef(c.oid) END,
+	CASE WHEN 'check_option=cascaded' = ANY (c.reloptions) THEN 'CASCADED'
+		WHEN 'check_option=local' = ANY (c.reloptions) THEN 'LOCAL' ELSE 'NONE' END,
+	CASE WHEN pg_relation_is_updatable(c.oid, false) & 20 = 20 THEN 'YES' ELSE 'NO' END,
+	CASE WHEN pg_relation_is_updatable(c.oid, false) & 8 = 8 THEN 'YES' ELSE 'NO' END,
 	'NO', 'NO', 'NO'
 FROM pg_class c JOIN pg_namespace nc ON c.relnamespace = nc.oid
 WHERE c.relkind = 'v';
@@ -104,13 +123,14 @@ FROM pg_constraint c
 	JOIN pg_class r ON r.oid = c.conrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
 	LEFT JOIN pg_index x ON x.indexrelid = c.conindid
+WHERE c.contype <> 'x'
 UNION ALL
 SELECT current_database(), nr.nspname, nr.oid || '_' || r.oid || '_' || a.attnum || '_not_null',
 	current_database(), nr.nspname, r.relname, 'CHECK', 'NO', 'NO', 'YES', NULL
 FROM pg_attribute a
 	JOIN pg_class r ON r.oid = a.attrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
-WHERE a.attnotnull AND r.relkind = 'r';
+WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r';
 
 CREATE VIEW information_schema.key_column_usage (constraint_catalog name, constraint_schema name,
 	constraint_name name, table_catalog name, table_schema name, table_name name, column_name name,
@@ -137,7 +157,7 @@ FROM pg_constraint c
 	JOIN pg_class r ON r.oid = a.attrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
 	JOIN pg_namespace nc ON nc.oid = c.connamespace
-WHERE c.contype IN ('p', 'u', 'f');
+WHERE c.contype IN ('p', 'u', 'f', 'c') AND pg_has_role(r.relowner, 'USAGE');
 
 CREATE VIEW information_schema.referential_constraints (constraint_catalog name,
 	constraint_schema name, constraint_name name, unique_constraint_catalog name,
@@ -159,12 +179,14 @@ WHERE c.contype = 'f';
 CREATE VIEW information_schema.check_constraints (constraint_catalog name, constraint_schema name,
 	constraint_name name, check_clause varchar) AS
 SELECT current_database(), n.nspname, c.conname, substring(pg_get_constraintdef(c.oid) from 7)
-FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
-WHERE c.contype = 'c'
+FROM pg_constraint c LEFT JOIN pg_namespace n ON n.oid = c.connamespace
+	LEFT JOIN pg_class r ON r.oid = c.conrelid
+	LEFT JOIN pg_type t ON t.oid = c.contypid
+WHERE c.contype = 'c' AND pg_has_role(COALESCE(r.relowner, t.typowner), 'USAGE')
 UNION ALL
 SELECT current_database(), n.nspname, n.oid || '_' || r.oid || '_' || a.attnum || '_not_null',
 	a.attname || ' IS NOT NULL'
 FROM pg_attribute a
 	JOIN pg_class r ON r.oid = a.attrelid
 	JOIN pg_namespace n ON n.oid = r.relnamespace
-WHERE a.attnotnull AND r.relkind = 'r';
+WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r';

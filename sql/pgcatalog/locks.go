@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -42,11 +43,18 @@ type Conflict struct {
 	PID       int32
 	Statement string
 	Key       []byte
-	Detail    string
+	// Detail names the statements of all sessions that took part, Sent those that the session whose
+	// transaction failed may see.
+	Detail, Sent string
+	Role         acl.RoleID // that the session connected as
 }
 
 func lockRows(r *reader, emit emitter) {
+	numbers := map[int32]uint64{} // of the transactions that hold locks, by session
 	for _, l := range r.env.Locks() {
+		if l.Granted && l.Transaction != 0 {
+			numbers[l.PID] = l.Transaction
+		}
 		var relation, class, object, sub any
 		if l.Type == "advisory" {
 			class, object, sub = int64(l.Class), int64(l.Object), int(l.Sub)
@@ -55,9 +63,36 @@ func lockRows(r *reader, emit emitter) {
 		}
 		emit("locktype", l.Type, "database", int64(l.Database), "relation", relation, "page", nil,
 			"tuple", nil, "transactionid", nil, "classid", class, "objid", object, "objsubid", sub,
-			"virtualtransaction", fmt.Sprintf("%d/%d", l.PID, l.Transaction), "pid", l.PID,
+			"virtualtransaction", virtualTransaction(l.PID, l.Transaction), "pid", l.PID,
 			"mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast,
 			"waitstart", timeOrNull(l.Since))
+	}
+	ownLocks(r, numbers, emit)
+}
+
+func virtualTransaction(pid int32, number uint64) string {
+	return fmt.Sprintf("%d/%d", pid, number)
+}
+
+// ownLocks emits the locks that transactions have on themselves: by them one finds a transaction's
+// other locks by its number. Those of read-only transactions that lock nothing are left out.
+func ownLocks(r *reader, numbers map[int32]uint64, emit emitter) {
+	for _, a := range r.env.Activity() {
+		number, found := numbers[a.PID]
+		if !found {
+			continue
+		}
+		name := virtualTransaction(a.PID, number)
+		one := func(kind string, fast bool, virtual, id any) {
+			emit("locktype", kind, "database", nil, "relation", nil, "page", nil, "tuple", nil,
+				"virtualxid", virtual, "transactionid", id, "classid", nil, "objid", nil,
+				"objsubid", nil, "virtualtransaction", name, "pid", a.PID,
+				"mode", "ExclusiveLock", "granted", true, "fastpath", fast)
+		}
+		one("virtualxid", true, name, nil)
+		if id := transactionID(a.Writing); id != nil {
+			one("transactionid", false, nil, id)
+		}
 	}
 }
 
@@ -74,8 +109,15 @@ func (r *reader) lockedRelation(l *Lock) any {
 }
 
 func lockWaitRows(r *reader, emit emitter) {
-	queries := map[int32]Activity{}
+	who := r.authority()
+	if who == nil {
+		return
+	}
+	queries, hidden := map[int32]Activity{}, map[int32]bool{}
 	for _, a := range r.env.Activity() {
+		if hidden[a.PID] = !sees(who, a.Role); hidden[a.PID] {
+			a = Activity{PID: a.PID, Query: concealed}
+		}
 		queries[a.PID] = a
 	}
 	for _, l := range r.env.Locks() {
@@ -86,12 +128,13 @@ func lockWaitRows(r *reader, emit emitter) {
 		if l.Type == "advisory" {
 			what.key = l.advisoryKey()
 		}
-		row, err := r.describeRow(&l)
-		r.fail(err)
+		row := r.describeRow(&l)
 		for _, b := range l.Blockers {
 			query := b.Query
-			if query == "" {
+			if _, known := queries[b.PID]; query == "" || hidden[b.PID] {
 				query = queries[b.PID].Query
+			} else if !known && !who.Has(acl.ReadAllStats) { // of another server
+				query = concealed
 			}
 			emit("locktype", l.Type, "table_name", orNull(what.table),
 				"index_name", orNull(what.index), "key", orNull(what.key), "row_key", orNull(row),
@@ -103,8 +146,19 @@ func lockWaitRows(r *reader, emit emitter) {
 }
 
 func conflictRows(r *reader, emit emitter) {
+	who := r.authority()
+	if who == nil {
+		return
+	}
 	for _, c := range r.env.Conflicts() {
 		what := r.describeKey(c.Key)
+		switch {
+		case who.Has(acl.ReadAllStats):
+		case who.Has(c.Role):
+			c.Detail = c.Sent
+		default:
+			c.Statement, c.Detail = concealed, ""
+		}
 		emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement,
 			"table_name", orNull(what.table), "index_name", orNull(what.index),
 			"key", orNull(what.key), "detail", orNull(c.Detail))
@@ -123,6 +177,8 @@ func (l *Lock) advisoryKey() string {
 type described struct{ table, index, key string }
 
 // describeKey returns the table and the index of a key, and its columns as far as they can be read.
+// The key is for roles that may read all of the table; where the table is gone, for roles that see
+// the statements of all.
 func (r *reader) describeKey(key []byte) described {
 	if id, ok := rowlock.DecodeRelationKey(key); ok { // a table as a whole
 		if d, err := r.env.View().RelationByID(r.ctx, table.ID(id)); err == nil && d != nil {
@@ -134,16 +190,21 @@ func (r *reader) describeKey(key []byte) described {
 	if !ok {
 		return described{key: hex.EncodeToString(key)}
 	}
-	out := described{key: hex.EncodeToString(k.Rest)}
+	out := described{}
 	d, err := r.env.View().RelationByStorage(r.ctx, k.Storage)
 	if err != nil || d == nil {
+		if a := r.authority(); a != nil && a.Has(acl.ReadAllStats) {
+			out.key = hex.EncodeToString(k.Rest)
+		}
 		return out
 	}
 	out.table = d.Schema + "." + d.Name
 	if ix := d.Index(k.Index); ix != nil {
 		out.index = ix.Name
 	}
-	out.key = table.DescribeKey(d, k)
+	if r.opens(d) {
+		out.key = table.DescribeKey(d, k)
+	}
 	return out
 }
 
@@ -151,32 +212,32 @@ func (r *reader) describeKey(key []byte) described {
 // leads to. It is "" if the entry leads to no committed row yet, as for a new unique key. It reads
 // nothing that a lock in the store protects, since a query of the lock views must not wait for a
 // lock.
-func (r *reader) describeRow(l *Lock) (string, error) {
+func (r *reader) describeRow(l *Lock) string {
 	k, ok := table.DecodeKey(l.Key)
 	if !ok {
-		return "", nil
+		return ""
 	}
 	d, err := r.env.View().RelationByStorage(r.ctx, k.Storage)
-	if err != nil || d == nil {
-		return "", err
+	if r.fail(err); err != nil || d == nil || !r.opens(d) {
+		return ""
 	}
 	if ix := d.Index(k.Index); ix != nil && k.Index != table.RowIndexID {
 		if l.Stored {
-			return "", nil
+			return ""
 		}
 		value, err := r.env.Entry(r.ctx, l.Key)
-		if err != nil || value == nil {
-			return "", err
+		if r.fail(err); err != nil || value == nil {
+			return ""
 		}
 		row, err := table.RowKeyOf(d, ix, l.Key, value)
-		if err != nil {
-			return "", err
+		if r.fail(err); err != nil {
+			return ""
 		}
 		if k, ok = table.DecodeKey(row); !ok {
-			return "", nil
+			return ""
 		}
 	}
-	return table.DescribeKey(d, k), nil
+	return table.DescribeKey(d, k)
 }
 
 func timeOrNull(t time.Time) any {

@@ -61,7 +61,7 @@ func observerRows(r *reader, emit emitter) {
 			row = append(row, "backfilling", st.Backfill, "workers", st.Workers, "busy", st.Running,
 				"queued", st.Queued, "carried", st.Carried, "runs", st.Runs, "conflicts",
 				st.Conflicts, "failures", st.Failures)
-			if st.LastError != "" {
+			if st.LastError != "" && r.opens(o.Table) {
 				row = append(row, "last_error", st.LastError, "last_failed", st.LastFailed)
 			}
 		}
@@ -79,8 +79,13 @@ func (r *reader) letters(o catalog.Observed, visit func(l *observer.DeadLetter))
 	}))
 }
 
+// deadLetterRows are the rows of minidb_dead_letters: they name keys of rows, and so are for roles
+// that may read all of the table.
 func deadLetterRows(r *reader, emit emitter) {
 	for _, o := range r.observers() {
+		if !r.opens(o.Table) {
+			continue
+		}
 		r.letters(o, func(l *observer.DeadLetter) {
 			emit("observer", o.Observer.Name, "tablename", observedName(o.Table),
 				"key", table.DescribeRowKey(o.Table, l.Key), "attempts", l.Attempts,

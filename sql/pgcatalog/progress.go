@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // Progress is the progress of a running statement.
 type Progress struct {
 	PID               int32
 	DatabaseID        uint32
+	Role              acl.RoleID
 	Database, Query   string
 	Begun             time.Time // the statement
 	Phase             string    // "running", "committing", "rolling back"
@@ -82,7 +84,14 @@ func indexProgressRows(r *reader, emit emitter) {
 }
 
 func progressRows(r *reader, emit emitter) {
+	who := r.authority()
+	if who == nil {
+		return
+	}
 	for _, p := range r.env.Progress() {
+		if !sees(who, p.Role) {
+			p.Query = concealed
+		}
 		var read, expected any
 		if u := p.Upkeep; u != nil {
 			if read = u.Rows; u.Total > 0 {

@@ -84,6 +84,16 @@ func (r *reader) databases() []catalog.Database {
 	return all
 }
 
+// databaseName is the name of a database by its ID.
+func (r *reader) databaseName(id table.ID) (string, bool) {
+	for _, db := range r.databases() {
+		if db.ID == id {
+			return db.Name, true
+		}
+	}
+	return "", false
+}
+
 // statistics are what ANALYZE found of a table; nil: it has not run.
 func (r *reader) statistics(d *table.Desc) *stats.Table {
 	t, err := r.env.TableStatistics(r.ctx, d)
@@ -97,7 +107,7 @@ func (r *reader) counters(d *table.Desc) stats.Counters {
 	return c
 }
 
-// ownerID is the OID of the one role, as PostgreSQL's first.
+// ownerID is the OID of the bootstrap superuser.
 const ownerID = 10
 
 // Object IDs of what descriptors hold without an ID of its own: made from the table's and a number,
@@ -109,20 +119,31 @@ const (
 	tablesTried = 16     // tables whose derived IDs are the same: 2^22 apart
 )
 
+// temporaryBase is how far above the base the derived IDs of temporary tables begin, whose own IDs
+// are counted from table.FirstTemporaryID.
+const temporaryBase = 1 << 30
+
 func derivedID(base uint32, t table.ID, n int) table.ID {
+	if t >= table.FirstTemporaryID {
+		base += temporaryBase
+	}
 	return table.ID(base + uint32(t)%(1<<22)*perTable + uint32(n)%perTable)
 }
 
 // tablesOfDerived lists the tables whose derived IDs may be id: more than one only with millions of
 // objects.
 func tablesOfDerived(base uint32, id table.ID) []table.ID {
-	if uint32(id) < base || uint32(id)-base >= 1<<22*perTable {
+	least := table.ID(0)
+	if uint32(id)-base >= temporaryBase { // also when it is below the base
+		base, least = base+temporaryBase, table.FirstTemporaryID
+	}
+	if uint32(id)-base >= 1<<22*perTable {
 		return nil
 	}
-	first := (uint32(id) - base) / perTable
+	first := least + table.ID((uint32(id)-base)/perTable)
 	out := make([]table.ID, 0, tablesTried)
 	for i := range uint32(tablesTried) {
-		out = append(out, table.ID(first+i<<22))
+		out = append(out, first+table.ID(i<<22))
 	}
 	return out
 }

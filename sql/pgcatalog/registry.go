@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
@@ -24,7 +25,10 @@ type Env interface {
 	// Planner serves binding the expressions and queries that the catalog keeps.
 	Planner(ctx context.Context) *planner.Env
 	Database() (id table.ID, name string)
-	User() string
+	// Authority is what the session is allowed.
+	Authority(ctx context.Context) (*acl.Authority, error)
+	// Present is the descriptor by which rights on a relation are judged: the newest.
+	Present(ctx context.Context, d *table.Desc) (*table.Desc, error)
 	SearchPath(ctx context.Context) []string
 	Settings() []Setting
 	Activity() []Activity
@@ -57,6 +61,8 @@ type Env interface {
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
 	TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error)
 	Format() *types.Format
+	// TypeOID finds a type as it is written in SQL.
+	TypeOID(ctx context.Context, text string) (types.OID, error)
 }
 
 // Setting is a row of pg_settings.
@@ -72,6 +78,7 @@ type Activity struct {
 	PID                                 int32
 	User, Database, Application, Client string
 	DatabaseID                          uint32
+	Role                                acl.RoleID
 	// "active", "idle", "idle in transaction", "idle in transaction (aborted)"
 	State                                         string
 	Wait                                          string // what its statement waits for, of IPC
@@ -83,12 +90,21 @@ type Activity struct {
 	Oldest, Writing tso.Timestamp
 }
 
-// transactionID is a timestamp as an xid: the lower 32 bits of its milliseconds.
-func transactionID(ts tso.Timestamp) any {
+// horizon is a timestamp as an xid whose order is that of time: the lower 32 bits of its
+// milliseconds.
+func horizon(ts tso.Timestamp) any {
 	if ts == 0 {
 		return nil
 	}
 	return int64(uint32(ts.Physical()))
+}
+
+// transactionID is the xid of the transaction with that start timestamp.
+func transactionID(ts tso.Timestamp) any {
+	if ts == 0 {
+		return nil
+	}
+	return types.XidOf(int64(ts))
 }
 
 // Prepared is a row of pg_prepared_statements.
@@ -100,8 +116,8 @@ type Prepared struct {
 
 // Cursor is a row of pg_cursors.
 type Cursor struct {
-	Name, Text string
-	Hold       bool
+	Name, Text   string
+	Hold, Scroll bool
 }
 
 // emitter takes a row as names and values in turn. Columns that are not named have the zero value
@@ -109,8 +125,8 @@ type Cursor struct {
 // the reader's first error is dropped.
 type emitter func(namesAndValues ...any)
 
-// relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
-// Without rows, fixed and query it is empty.
+// relation is one virtual table. columns is "name type, name type not null, name type null"; a type
+// with [] is an array. Without rows, fixed and query it is empty.
 type relation struct {
 	schema  string
 	name    string
@@ -135,7 +151,7 @@ func registry() *registered {
 
 func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{},
-		queries: map[string]bool{}}
+		rows: map[types.OID]*entry{}, queries: map[string]bool{}}
 	next := table.ID(12000)
 	for _, r := range relations() {
 		if r.oid == 0 {
@@ -143,6 +159,10 @@ func register() *registered {
 			next++
 		}
 		e := newEntry(&r)
+		if r.schema == "pg_catalog" {
+			e.data = datasets()[r.name]
+		}
+		g.giveRowType(e)
 		g.byName[r.schema+"."+r.name] = e
 		g.byID[r.oid] = e
 		g.all = append(g.all, e)
@@ -154,6 +174,7 @@ func register() *registered {
 type registered struct {
 	byName map[string]*entry
 	byID   map[table.ID]*entry
+	rows   map[types.OID]*entry // by the row type
 	all    []*entry
 
 	queries map[string]bool // the texts of system views
@@ -165,12 +186,15 @@ type entry struct {
 	ordinal map[string]int
 	zero    []types.Datum
 
+	rowType   func() *types.Type     // made on first use
 	fixedRows func() [][]types.Datum // made on first use
+	data      *dataset               // PostgreSQL's rows; nil: none
 }
 
 func newEntry(r *relation) *entry {
 	e := &entry{relation: r, desc: r.build(), ordinal: map[string]int{}}
 	e.fixedRows = sync.OnceValue(e.makeFixed)
+	e.rowType = sync.OnceValue(e.desc.Row)
 	for i, c := range e.desc.Columns {
 		e.ordinal[c.Name] = i
 		z := types.Null
@@ -187,35 +211,69 @@ func newEntry(r *relation) *entry {
 	return e
 }
 
-// OIDs of the two schemas, as in PostgreSQL.
+// OIDs of the system's schemas, as in PostgreSQL. There is nothing in pg_toast: a row is stored
+// whole.
 const (
 	CatalogSchemaID     table.ID = 11
-	InformationSchemaID table.ID = 13000
+	toastSchemaID       table.ID = 99
+	InformationSchemaID table.ID = 13207
 )
 
 func (r *relation) build() *table.Desc {
 	d := &table.Desc{ID: r.oid, SchemaID: CatalogSchemaID, Schema: r.schema, Name: r.name,
-		Kind: table.KindVirtual, Version: 1}
+		Kind: table.KindVirtual, Version: 1, ACL: listOf(r.schema, r.name)}
 	if r.schema == "information_schema" {
 		d.SchemaID = InformationSchemaID
 	}
 	if r.query != "" {
 		d.View = &table.View{Text: r.query, SearchPath: []string{"pg_catalog"}}
+		if r.schema != "pg_catalog" {
+			d.View.SearchPath = append(d.View.SearchPath, r.schema)
+		}
 	}
-	for i, col := range strings.Split(r.columns, ",") {
-		name, typ, _ := strings.Cut(strings.TrimSpace(col), " ")
-		elem, array := strings.CutSuffix(typ, "[]")
-		t, ok := types.ByName(elem)
-		if !ok {
-			panic("pgcatalog: " + r.name + "." + name + " has unknown type " + typ)
+	catalog := !r.view && r.schema == "pg_catalog"
+	leading := catalog
+	for i, text := range strings.Split(r.columns, ",") {
+		text, notNull := strings.CutSuffix(strings.TrimSpace(text), " not null")
+		text, null := strings.CutSuffix(text, " null")
+		col := r.column(text)
+		leading = leading && (col.Type.Len > 0 || isVector(col.Type))
+		col.ID, col.NotNull = table.ColumnID(i+1), notNull || leading && !null
+		if catalog && collationOf(col.Type, "") == defaultCollation {
+			col.Collation = "C"
 		}
-		if array {
-			t = types.ArrayOf(t)
+		if r.name == "pg_subscription" && col.Name != "subconninfo" { // it may have a password
+			col.ACL = acl.List{everyoneReads}
 		}
-		d.Columns = append(d.Columns, table.Column{ID: table.ColumnID(i + 1), Name: name, Type: t})
+		d.Columns = append(d.Columns, col)
 	}
 	d.NextColumnID = table.ColumnID(len(d.Columns) + 1)
 	return d
+}
+
+// column reads `name type` or `name type collate "C"`.
+func (r *relation) column(text string) table.Column {
+	text, collated := strings.CutSuffix(text, ` collate "C"`)
+	name, typ, _ := strings.Cut(text, " ")
+	elem, array := strings.CutSuffix(typ, "[]")
+	t, ok := types.ByName(elem)
+	if !ok {
+		panic("pgcatalog: " + r.name + "." + name + " has unknown type " + typ)
+	}
+	if array {
+		t = types.ArrayOf(t)
+	}
+	col := table.Column{Name: name, Type: t}
+	if collated {
+		col.Collation = "C"
+	}
+	return col
+}
+
+// isVector reports whether a type is int2vector or oidvector. The columns of a catalog have no
+// NULLs up to the first of a type without a fixed size; a vector counts as one of a fixed size.
+func isVector(t *types.Type) bool {
+	return t.OID == types.TInt2Vector.OID || t.OID == types.TOidVector.OID
 }
 
 // Lookup finds a virtual table by schema and name; nil when there is none.
@@ -254,10 +312,18 @@ func Rows(ctx context.Context, env Env, d *table.Desc, columns []int,
 			return err
 		}
 	}
-	if e.rows == nil {
-		return nil
-	}
 	r := &reader{ctx: ctx, env: env, wanted: p.at}
+	if e.data != nil {
+		for _, set := range setsOf(e.name) {
+			if err := set.emit(r, p, emit); err != nil {
+				return err
+			}
+		}
+		copy(p.row, p.zero)
+	}
+	if e.rows == nil {
+		return r.err
+	}
 	e.rows(r, func(kv ...any) {
 		if r.fail(ctx.Err()); r.err == nil {
 			r.fail(emit(p.fill(kv)))
@@ -283,12 +349,13 @@ func (e *entry) makeFixed() (rows [][]types.Datum) {
 // projection makes rows of some columns of an entry's table.
 type projection struct {
 	e         *entry
+	columns   []int          // the ordinals of the row's values
 	at        map[string]int // place in row by the column's name
 	zero, row []types.Datum
 }
 
 func (e *entry) project(columns []int) *projection {
-	p := &projection{e: e, at: make(map[string]int, len(columns)),
+	p := &projection{e: e, columns: columns, at: make(map[string]int, len(columns)),
 		row: make([]types.Datum, len(columns))}
 	for i, c := range columns {
 		p.at[e.desc.Columns[c].Name] = i
@@ -331,6 +398,8 @@ func datum(v any) types.Datum {
 		return types.NewArray(datums(x))
 	case []string:
 		return types.NewArray(datums(x))
+	case []table.ID:
+		return types.NewArray(datums(x))
 	case vector:
 		return types.Datum{Arr: &types.ArrayValue{Elems: datums(x), Dims: []int{len(x)},
 			Lower: []int{0}}}
@@ -357,6 +426,14 @@ func datums[T any](values []T) []types.Datum {
 // vector is an int2vector or oidvector, which count from 0.
 type vector []int
 
+// orNone is NULL for an empty list.
+func orNone(list []string) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
 // orNull is NULL for the empty string.
 func orNull(s string) any {
 	if s == "" {
@@ -369,7 +446,7 @@ func orNull(s string) any {
 func SequenceTable(seq *table.Desc) *table.Desc {
 	return &table.Desc{ID: seq.ID, DatabaseID: seq.DatabaseID, SchemaID: seq.SchemaID,
 		Schema: seq.Schema, Name: seq.Name,
-		Kind: table.KindVirtual, Version: seq.Version, Columns: sequenceColumns, NextColumnID: 4}
+		Kind: table.KindSequence, Version: seq.Version, Columns: sequenceColumns, NextColumnID: 4}
 }
 
 // sequenceState emits the row of a SequenceTable.

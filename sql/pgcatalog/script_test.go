@@ -22,9 +22,10 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestScripts runs the statements of testdata and shows the rows of each, values between bars.
+// TestScripts runs the statements of testdata/scripts and shows the rows of each, values between
+// bars.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		s := newEngine(t)()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			return run(t.Context(), s, d.Input)
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 func TestPostgreSQLAgrees(t *testing.T) {
 	ctx, conn := t.Context(), pgtest.Connect(t)
 	var differ []string
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		pgtest.Empty(t, conn)
 		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string {
 			if got := ask(ctx, conn, d.Input); got != d.Expected && !d.HasArg("own") {
@@ -76,7 +77,7 @@ func newEngine(t *testing.T) func() *sql.Session {
 	ctx := context.Background()
 	store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
 	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
+	cat, err := catalog.Open(ctx, store, catalog.WithPrograms(sql.Programs()))
 	require.NoError(t, err)
 	engine := sql.NewEngine(store, cat, sql.Options{})
 	t.Cleanup(func() {
@@ -92,7 +93,7 @@ func newEngine(t *testing.T) func() *sql.Session {
 }
 
 func run(ctx context.Context, s *sql.Session, text string) string {
-	out := &rows{}
+	out := &rows{session: s}
 	if err := s.Query(ctx, text, out); err != nil {
 		var e interface{ SQLState() string }
 		errors.As(err, &e)
@@ -102,7 +103,10 @@ func run(ctx context.Context, s *sql.Session, text string) string {
 }
 
 // rows takes the rows of queries as text.
-type rows struct{ strings.Builder }
+type rows struct {
+	strings.Builder
+	session *sql.Session
+}
 
 func (r *rows) Rows(b *types.Batch, from, to int) error {
 	for i := from; i < to; i++ {
@@ -112,7 +116,7 @@ func (r *rows) Rows(b *types.Batch, from, to int) error {
 			}
 			text := "NULL"
 			if d := c.Get(b.Row(i)); !d.Null {
-				text = types.Text(c.Type, d, &types.DefaultFormat)
+				text = types.Text(c.Type, d, r.session.Format())
 			}
 			r.WriteString(text)
 		}

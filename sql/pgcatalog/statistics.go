@@ -12,18 +12,25 @@ import (
 // values as a negated share of the rows: that number is then expected to grow with the table.
 const negativeDistinct = 0.1
 
+// statsRows are the rows of pg_stats. They hold values of columns: each is for roles that may read
+// the column, and from which no policy hides rows.
 func statsRows(r *reader, emit emitter) {
 	for d := range r.relations() {
 		if !d.HasRows() {
 			continue
 		}
+		a, now := r.authority(), r.present(d)
+		if a == nil || now == nil {
+			return
+		}
 		t := r.statistics(d)
-		if t == nil {
+		if t == nil || now.Secured(a) {
 			continue
 		}
 		for _, c := range visibleColumns(d) {
 			s := t.Columns[c.ID]
-			if s == nil || s.Type.OID != c.Type.OID {
+			i := now.ColumnByID(c.ID)
+			if s == nil || s.Type.OID != c.Type.OID || i < 0 || !now.Readable(a, &now.Columns[i]) {
 				continue
 			}
 			distinct := s.Distinct
@@ -103,11 +110,17 @@ func entryBytes(ix *table.Index) func(*stats.Table) float64 {
 }
 
 // bytes is the size of what: "" of a relation or an index, "indexes" of a table's indexes, "total"
-// of both, "database" of all. ANALYZE counts it; without that it is estimated from the counters of
-// rows.
+// of both, "database" and "tablespace" of all that is in one. ANALYZE counts it; without that it is
+// estimated from the counters of rows.
 func (r *reader) bytes(id table.ID, what string) (string, bool) {
-	if what == "database" {
-		return r.databaseBytes(id)
+	switch what {
+	case "database":
+		n, ok := r.databaseBytes(func(db table.ID) bool { return db == id })
+		return strconv.FormatInt(n, 10), ok
+	case "tablespace": // what databases share is in pg_global, and is no table here
+		_, ok := tablespaceName(id)
+		n, _ := r.databaseBytes(func(table.ID) bool { return id == defaultTablespace })
+		return strconv.FormatInt(n, 10), ok && r.err == nil
 	}
 	d, ix := r.find(id)
 	if d == nil || d.Kind == table.KindVirtual || d.Kind == table.KindView {
@@ -164,18 +177,23 @@ func (r *reader) guessed(d *table.Desc) *stats.Table {
 	return t
 }
 
-// databaseBytes is the size of the session's database: of all its relations.
-func (r *reader) databaseBytes(id table.ID) (string, bool) {
-	if id != r.database() {
-		return "", false
-	}
-	n := int64(0)
-	for d := range r.relations() {
-		if d.HasRows() {
-			n += r.sizes(d, nil, "total")
+// databaseBytes is the size of some databases: of all their relations. found reports whether there
+// is one.
+func (r *reader) databaseBytes(of func(db table.ID) bool) (n int64, found bool) {
+	for _, db := range r.databases() {
+		if !of(db.ID) {
+			continue
+		}
+		found = true
+		all, err := r.env.View().Relations(r.ctx, db.ID)
+		r.fail(err)
+		for _, d := range all {
+			if d.HasRows() {
+				n += r.sizes(d, nil, "total")
+			}
 		}
 	}
-	return strconv.FormatInt(n, 10), r.err == nil
+	return n, found && r.err == nil
 }
 
 func rowBytes(t *stats.Table) float64 { return t.RowBytes }

@@ -18,8 +18,18 @@ var (
 	catalogViews string
 	//go:embed information_schema.sql
 	informationSchema string
+	//go:embed information_schema_types.sql
+	informationTypes string
+	//go:embed information_schema_routines.sql
+	informationRoutines string
+	//go:embed information_schema_privileges.sql
+	informationPrivileges string
 	//go:embed activity.sql
 	activityViews string
+	//go:embed system_views.sql
+	systemViews string
+	//go:embed absent.sql
+	absentRelations string
 )
 
 // rowsOf returns the functions that make rows, by the table's name. A table without one, and
@@ -30,21 +40,40 @@ func rowsOf() map[string]func(r *reader, emit emitter) {
 		"pg_class":           classRows,
 		"pg_attribute":       attributeRows,
 		"pg_attrdef":         attrdefRows,
+		"pg_type":            typeRows,
+		"pg_enum":            enumRows,
+		"pg_extension":       extensionRows,
 		"pg_index":           indexRows,
 		"pg_constraint":      constraintRows,
+		"pg_policy":          policyRows,
 		"pg_sequence":        sequenceRows,
 		"pg_description":     descriptionRows,
-		"pg_db_role_setting": databaseSettingRows,
+		"pg_db_role_setting": roleSettingRows,
+		"pg_shdescription":   sharedDescriptionRows,
+		"pg_auth_members":    memberRows,
+		"pg_default_acl":     defaultPrivilegeRows,
+		"pg_shdepend":        sharedDependRows,
 		"pg_database":        databaseRows,
 		"pg_depend":          dependRows,
+		"pg_init_privs":      initialPrivilegeRows,
 		"pg_rewrite":         rewriteRows,
 		"pg_authid":          authidRows,
+		"pg_tablespace":      tablespaceRows,
+		"pg_parameter_acl":   parameterRows,
+		"pg_largeobject":     largeObjectRows,
+
+		"pg_largeobject_metadata": largeObjectMetadataRows,
 
 		"pg_settings":            settingsRows,
 		"pg_stat_activity":       activityRows,
 		"pg_prepared_statements": preparedRows,
 		"pg_cursors":             cursorRows,
-		"pg_timezone_names":      zoneRows,
+
+		"pg_available_extensions":         availableRows,
+		"pg_available_extension_versions": availableVersionRows,
+
+		"pg_timezone_names":   zoneRows,
+		"pg_timezone_abbrevs": abbreviationRows,
 
 		"pg_locks":                      lockRows,
 		"minidb_lock_waits":             lockWaitRows,
@@ -66,14 +95,9 @@ func rowsOf() map[string]func(r *reader, emit emitter) {
 // fixedRowsOf returns the functions that make the rows that are the same in every database.
 func fixedRowsOf() map[string]func(emit emitter) {
 	return map[string]func(emit emitter){
-		"pg_class":      fixedClasses,
-		"pg_attribute":  fixedAttributes,
-		"pg_type":       fixedTypes,
-		"pg_am":         accessMethods,
-		"pg_collation":  collations,
-		"pg_language":   languages,
-		"pg_tablespace": tablespaces,
-		"pg_opclass":    operatorClasses,
+		"pg_class":     fixedClasses,
+		"pg_attribute": fixedAttributes,
+		"pg_proc":      ownFunctionRows,
 	}
 }
 
@@ -83,7 +107,9 @@ var definition = regexp.MustCompile(
 
 // relations parses the definitions.
 func relations() []relation {
-	files := strings.Join([]string{catalogs, catalogViews, informationSchema, activityViews}, "\n")
+	files := strings.Join([]string{catalogs, catalogViews, informationSchema, informationTypes,
+		informationRoutines, informationPrivileges, activityViews, systemViews, absentRelations},
+		"\n")
 	rows, fixed := rowsOf(), fixedRowsOf()
 	var out []relation
 	for _, m := range definition.FindAllStringSubmatch(files, -1) {

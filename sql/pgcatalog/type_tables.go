@@ -1,75 +1,81 @@
 package pgcatalog
 
 import (
+	"strconv"
+	"sync"
+
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 )
 
-func fixedTypes(emit emitter) {
-	for _, t := range types.All() {
-		kind, elem := "b", types.OID(0)
-		switch t.OID {
-		case types.OIDRecord, types.OIDVoid, types.OIDUnknown:
-			kind = "p"
+func tablespaceRows(r *reader, emit emitter) {
+	granted := r.accessLists(acl.Tablespace)
+	for _, s := range Tablespaces {
+		var list any
+		if l, ok := granted[s.ID]; ok {
+			list = l
 		}
-		if t.Elem != nil {
-			elem = t.Elem.OID
-		}
-		f, ok := functionsOfType()[t.OID]
-		if ok {
-			elem = f.elem
-		}
-		emit("oid", t.OID, "typname", t.Name, "typnamespace", CatalogSchemaID, "typowner", ownerID,
-			"typlen", t.Len, "typbyval", byValue(t), "typtype", kind,
-			"typcategory", string(t.Category()), "typispreferred", t.Preferred(),
-			"typisdefined", true, "typdelim", ",", "typsubscript", f.subscript,
-			"typinput", f.input, "typoutput", f.output, "typreceive", f.receive, "typsend", f.send,
-			"typmodin", f.modIn, "typmodout", f.modOut, "typanalyze", f.analyze, "typelem", elem,
-			"typarray", t.ArrayOID(), "typalign", string(t.Align()), "typstorage", storage(t),
-			"typtypmod", -1, "typcollation", collationOf(t, ""))
+		emit("oid", s.ID, "spcname", s.Name, "spcowner", ownerID, "spcacl", list)
 	}
 }
 
-func accessMethods(emit emitter) {
-	emit("oid", 2, "amname", "heap", "amtype", "t")
-	emit("oid", 403, "amname", "btree", "amtype", "i")
-}
+// Tablespaces are those that PostgreSQL has from the beginning; there are no others.
+var Tablespaces = []struct {
+	ID   table.ID
+	Name string
+}{{defaultTablespace, "pg_default"}, {1664, "pg_global"}}
 
-func collations(emit emitter) {
-	for _, c := range []struct {
-		id             table.ID
-		name, provider string
-	}{{100, "default", "d"}, {950, "C", "c"}, {951, "POSIX", "c"}} {
-		var locale any = c.name
-		if c.provider == "d" {
-			locale = nil
+// defaultTablespace is the object ID of the tablespace of all databases.
+const defaultTablespace table.ID = 1663
+
+func tablespaceID(name string) (string, bool) {
+	for _, s := range Tablespaces {
+		if s.Name == name {
+			return strconv.FormatUint(uint64(s.ID), 10), true
 		}
-		emit("oid", c.id, "collname", c.name, "collnamespace", CatalogSchemaID,
-			"collowner", ownerID, "collprovider", c.provider, "collisdeterministic", true,
-			"collencoding", -1, "collcollate", locale, "collctype", locale)
 	}
+	return "", false
 }
 
-func languages(emit emitter) {
-	emit("oid", 12, "lanname", "internal", "lanowner", ownerID)
-	emit("oid", 14, "lanname", "sql", "lanowner", ownerID, "lanpltrusted", true)
-}
-
-func tablespaces(emit emitter) {
-	emit("oid", 1663, "spcname", "pg_default", "spcowner", ownerID)
-	emit("oid", 1664, "spcname", "pg_global", "spcowner", ownerID)
-}
-
-// opclassOf is the default operator class of a type: an ID derived from the type's.
-func opclassOf(t *types.Type) table.ID { return table.ID(9000 + uint32(t.OID)) }
-
-func operatorClasses(emit emitter) {
-	for _, t := range types.All() {
-		if t.Elem != nil || t.Family == types.Record || t.Family == types.Void {
-			continue
+func tablespaceName(id table.ID) (string, bool) {
+	for _, s := range Tablespaces {
+		if s.ID == id {
+			return s.Name, true
 		}
-		emit("oid", opclassOf(t), "opcmethod", 403, "opcname", t.Name+"_ops",
-			"opcnamespace", CatalogSchemaID, "opcowner", ownerID, "opcintype", t.OID,
-			"opcdefault", true)
 	}
+	return "", false
+}
+
+// btreeMethod is the object ID of the access method of indexes.
+const btreeMethod types.OID = 403
+
+// defaultClasses are the default operator classes of btree indexes, by the type that they are for.
+var defaultClasses = sync.OnceValue(func() map[types.OID]types.OID {
+	out := map[types.OID]types.OID{}
+	for r := range tuples("pg_opclass") {
+		if r.oid("opcmethod") == btreeMethod && r.text("opcdefault") == "t" {
+			out[r.oid("opcintype")] = r.oid("oid")
+		}
+	}
+	for r := range tuples("pg_cast") { // a type with the same bytes as another has its class
+		from, to := r.oid("castsource"), r.oid("casttarget")
+		if _, ok := out[from]; !ok && r.text("castmethod") == "b" && r.text("castcontext") == "i" &&
+			out[to] != 0 {
+			out[from] = out[to]
+		}
+	}
+	return out
+})
+
+// opclassOf is the default operator class of a type in an index.
+func opclassOf(t *types.Type) table.ID {
+	if class, ok := defaultClasses()[t.OID]; ok {
+		return table.ID(class)
+	}
+	like := types.TRecord
+	if t.Elem != nil {
+		like = types.TAnyArray
+	}
+	return table.ID(defaultClasses()[like.OID])
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -34,7 +35,18 @@ func activityRows(r *reader, emit emitter) {
 			waits[l.PID] = l.Type
 		}
 	}
+	who, err := r.env.Authority(r.ctx)
+	if r.fail(err); err != nil {
+		return
+	}
 	for _, a := range r.env.Activity() {
+		// What others do is for superusers and for those with their rights.
+		if !who.Has(a.Role) && !who.Has(acl.ReadAllStats) {
+			emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID,
+				"usesysid", int64(a.Role), "usename", a.User, "application_name", a.Application,
+				"query", concealed)
+			continue
+		}
 		var port, waitType any
 		event := waits[a.PID]
 		switch {
@@ -47,16 +59,17 @@ func activityRows(r *reader, emit emitter) {
 		case strings.HasPrefix(a.State, "idle"):
 			waitType, event = "Client", "ClientRead"
 		}
-		host, text, err := net.SplitHostPort(a.Client)
+		_, text, err := net.SplitHostPort(a.Client)
 		if n, nerr := strconv.Atoi(text); err == nil && nerr == nil {
 			port = n
 		}
 		emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil,
-			"usesysid", ownerID, "usename", a.User, "application_name", a.Application,
-			"client_addr", orNull(host), "client_port", port, "backend_start", a.Started,
+			"usesysid", int64(a.Role), "usename", a.User, "application_name", a.Application,
+			"client_addr", types.InetOfEnd(a.Client),
+			"client_port", port, "backend_start", a.Started,
 			"xact_start", a.TxnStarted, "query_start", a.QueryStart, "state_change", a.StateChanged,
 			"wait_event_type", waitType, "wait_event", orNull(event), "state", a.State,
-			"backend_xid", transactionID(a.Writing), "backend_xmin", transactionID(a.Oldest),
+			"backend_xid", transactionID(a.Writing), "backend_xmin", horizon(a.Oldest),
 			"query_id", nil, "query", a.Query, "backend_type", "client backend")
 	}
 }
@@ -73,7 +86,8 @@ func preparedRows(r *reader, emit emitter) {
 
 func cursorRows(r *reader, emit emitter) {
 	for _, c := range r.env.Cursors() {
-		emit("name", c.Name, "statement", c.Text, "is_holdable", c.Hold)
+		emit("name", c.Name, "statement", c.Text, "is_holdable", c.Hold,
+			"is_scrollable", c.Scroll)
 	}
 }
 
@@ -88,5 +102,12 @@ func zoneRows(_ *reader, emit emitter) {
 		emit("name", name, "abbrev", abbrev,
 			"utc_offset", types.NewInterval(types.IntervalValue{Micros: int64(offset) * 1_000_000}),
 			"is_dst", now.IsDST())
+	}
+}
+
+func abbreviationRows(_ *reader, emit emitter) {
+	for _, a := range types.ZoneAbbreviations(statementTime()) {
+		offset := types.IntervalValue{Micros: int64(a.Offset) * 1_000_000}
+		emit("abbrev", a.Name, "utc_offset", types.NewInterval(offset), "is_dst", a.Daylight)
 	}
 }

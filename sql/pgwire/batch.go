@@ -19,6 +19,8 @@ type step struct {
 	portal *sql.Portal
 	limit  int64
 	said   []byte
+	// function: its one value is the reply, a FunctionCallResponse.
+	function bool
 }
 
 // maxBatch bounds the steps and bytes that are kept; longer batches are not repeated.
@@ -92,7 +94,7 @@ func (s *step) run(ctx context.Context, c *conn) error {
 		c.out.buf = append(c.out.buf, s.said...)
 		return nil
 	}
-	c.results = resultWriter{c: c, codes: s.portal.Formats}
+	c.results = resultWriter{c: c, codes: s.portal.Formats, function: s.function}
 	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &c.results)
 	if err == nil && suspended {
 		c.out.simple('s')

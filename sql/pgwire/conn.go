@@ -2,12 +2,13 @@ package pgwire
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,8 @@ type conn struct {
 	slot    slot
 	session *sql.Session
 	live    atomic.Pointer[sql.Session] // session, for other goroutines
+	tls     *tls.Conn                   // nil: the connection is not encrypted
+	shown   *x509.Certificate           // to the client, of the server
 
 	text     string // of the message being served, for error positions
 	skipping bool   // until Sync, after an error in the extended protocol
@@ -72,6 +75,15 @@ func (c *conn) serve() {
 	if c.out.err == nil && !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
 		c.fatal(err)
 	}
+}
+
+// hangUp ends the connection; one in TLS says so first, unless its client does not read.
+func (c *conn) hangUp() {
+	if c.tls != nil && !c.out.below.holds() {
+		_ = c.net.SetWriteDeadline(time.Now().Add(c.server.limits.farewell))
+		_ = c.tls.CloseWrite()
+	}
+	c.net.Close()
 }
 
 // leave ends the session, if there is one.
@@ -122,20 +134,22 @@ func (c *conn) start(ctx context.Context) error {
 		}
 		return err
 	}
-	if !c.server.greet(c) {
-		return errGone // it has been dropped
-	}
 	o, err := h.options(c.net.RemoteAddr())
 	if err != nil {
 		return err
 	}
 	if tcp, ok := c.net.LocalAddr().(*net.TCPAddr); ok {
-		o.Port = tcp.Port
+		o.Server = tcp.String()
 	}
-	if err := c.server.enter(c, o.User); err != nil {
+	// Until here it is one of the silent: a client that cannot come in takes no session's place.
+	login, err := c.admit(ctx, &o)
+	if !c.server.greet(c) {
+		return errGone // it has been dropped
+	}
+	if err != nil {
 		return err
 	}
-	if err := admit(c.net.RemoteAddr(), o.User, o.Database); err != nil {
+	if err := c.server.enter(c, login.Superuser); err != nil {
 		return err
 	}
 	if c.session, err = c.server.engine.NewSession(ctx, o); err != nil {
@@ -259,9 +273,7 @@ func (c *conn) handle(ctx context.Context, typ byte, body []byte) error {
 	case 'X':
 		return errGone
 	case 'F':
-		c.fail(ctx, sqlerr.New(sqlerr.FeatureNotSupported,
-			"fastpath function calls are not supported"))
-		return c.ready()
+		return c.function(ctx, body)
 	case 'd', 'c', 'f': // what is left of a COPY that failed
 		return nil
 	}
@@ -302,7 +314,7 @@ func (c *conn) refused(ctx context.Context, typ byte, refused *refusedBody) erro
 	}
 	c.text = ""
 	err := sql.OutOfMemory(refused.cause)
-	if typ == 'Q' {
+	if typ == 'Q' || typ == 'F' {
 		if err := c.endBatch(ctx); err != nil {
 			return err
 		}
@@ -406,5 +418,7 @@ func (c *conn) ready() error {
 func (c *conn) notice(n *sql.Notice) {
 	c.out.send(&pgproto3.NoticeResponse{Severity: n.Severity, SeverityUnlocalized: n.Severity,
 		Code:    n.Code,
-		Message: strings.ReplaceAll(n.Message, "\x00", ""), Detail: n.Detail, Hint: n.Hint})
+		Message: clean(n.Message), Detail: clean(n.Detail), Hint: clean(n.Hint),
+		Where: clean(n.Context), SchemaName: n.Schema, TableName: n.Table, ColumnName: n.Column,
+		DataTypeName: n.DataType, ConstraintName: n.Constraint})
 }

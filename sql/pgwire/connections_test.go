@@ -305,7 +305,7 @@ func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 			other.query("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
 			first := "BEGIN; LOCK TABLE t; "
 			if name == "timeout" {
-				first = "SET statement_timeout = 1000; BEGIN; LOCK TABLE t; "
+				first = "SET statement_timeout = 5000; BEGIN; LOCK TABLE t; "
 			}
 			c := s.login(t, nil)
 			c.send(&pgproto3.Query{String: first + endless})

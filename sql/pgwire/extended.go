@@ -2,6 +2,8 @@ package pgwire
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -82,6 +84,9 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 		return err
 	}
 	c.text = ps.Text
+	if err := c.session.RenewTypes(ctx, ps); err != nil {
+		return err
+	}
 	params, err := c.parameters(&m, ps)
 	if err != nil {
 		return err
@@ -121,10 +126,6 @@ func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, er
 	f := c.session.Format()
 	out := make([]types.Datum, len(m.Parameters))
 	for i, b := range m.Parameters {
-		if b == nil {
-			out[i] = types.Null
-			continue
-		}
 		var err error
 		if out[i], err = parameter(ps.ParamTypes[i], b, m, i, f); err != nil {
 			return nil, err
@@ -133,28 +134,51 @@ func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, er
 	return out, nil
 }
 
-// parameter decodes the i-th value of a Bind, b. Its errors name the portal and the parameter.
+// parameter decodes the i-th value of a Bind, b, which is nil for NULL. Its errors name the portal
+// and the parameter.
 func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format) (d types.Datum,
 	err error) {
-	value := "" // shown in the error
-	switch code := format(m.ParameterFormatCodes, i); code {
-	case 0:
-		if err = types.CheckUTF8(b); err == nil {
-			d, err = types.ParseText(t, string(b), f)
-			value = hidden(b)
-		}
-	case 1:
-		d, err = types.ParseBinary(t, b, f.Work)
-	default:
-		err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
-	}
-	switch {
-	case err == nil:
+	code := format(m.ParameterFormatCodes, i)
+	if d, err = value(t, b, code, f); err == nil {
 		return d, nil
-	case m.DestinationPortal == "":
-		return d, sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, value)
 	}
-	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.DestinationPortal, i+1, value)
+	err = ofArgument(err, "bind parameter", i)
+	shown := "" // in the error
+	if code == 0 && b != nil && types.CheckUTF8(b) == nil {
+		shown = hidden(b)
+	}
+	if m.DestinationPortal == "" {
+		return d, sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, shown)
+	}
+	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.DestinationPortal, i+1, shown)
+}
+
+// value decodes a value that a client sent, nil for NULL, by its format.
+func value(t *types.Type, b []byte, code int16, f *types.Format) (types.Datum, error) {
+	switch {
+	case b == nil:
+		return t.Null(f)
+	case code == 0:
+		if err := types.CheckUTF8(b); err != nil {
+			return types.Null, err
+		}
+		return types.ParseText(t, string(b), f)
+	case code == 1:
+		return types.ParseBinary(t, b, f)
+	}
+	return types.Null, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
+}
+
+// ofArgument names the argument whose bytes in binary format are more than those of a value.
+func ofArgument(err error, what string, i int) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.InvalidBinaryRepresentation ||
+		e.Message != types.WrongBinary {
+		return err
+	}
+	named := *e
+	named.Message = fmt.Sprintf("%s in %s %d", e.Message, what, i+1)
+	return &named
 }
 
 // hidden shows that a parameter had a value, as PostgreSQL does unless its setting

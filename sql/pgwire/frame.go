@@ -29,9 +29,9 @@ const (
 // limitOf is the longest body that a message of the type may have; ok is false for unknown types.
 func limitOf(typ byte) (limit int, ok bool) {
 	switch typ {
-	case 'Q', 'P', 'F':
+	case 'Q', 'P':
 		return maxText, true
-	case 'B':
+	case 'B', 'F':
 		return maxBind, true
 	case 'd':
 		return maxCopyData, true

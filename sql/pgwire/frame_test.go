@@ -24,6 +24,8 @@ func decode(typ byte, body []byte) error {
 		return new(pgproto3.Execute).Decode(body)
 	case 'C':
 		return new(pgproto3.Close).Decode(body)
+	case 'F':
+		readFunctionCall(body)
 	}
 	return nil
 }
@@ -37,6 +39,8 @@ func FuzzFrames(f *testing.F) {
 			Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
 		&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3},
 		&pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
+		&pgproto3.FunctionCall{Function: 952, ArgFormatCodes: []uint16{1},
+			Arguments: [][]byte{{0, 0, 64, 0}, nil}, ResultFormatCode: 1},
 	} {
 		b, err := m.Encode(nil)
 		require.NoError(f, err)

@@ -52,7 +52,7 @@ func serveOn(t testing.TB, l net.Listener, o sql.Options, prepare func(*pgwire.S
 	kv := memkv.New(memkv.Options{})
 	store, err := txn.Open(ctx, kv, txn.Options{Logger: o.Logger})
 	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
+	cat, err := catalog.Open(ctx, store, catalog.WithPrograms(sql.Programs()))
 	require.NoError(t, err)
 	e := sql.NewEngine(store, cat, o)
 	s := &server{Server: pgwire.NewServer(e), addr: l.Addr().String()}

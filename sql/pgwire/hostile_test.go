@@ -10,11 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgproto3/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/sql/pgwire"
 )
 
 // frame is a message with its length, or with a wrong one.
@@ -220,15 +222,43 @@ func TestTooManyConnections(t *testing.T) {
 	require.Contains(t, a.until("ReadyForQuery"), "CommandComplete")
 }
 
+// requestCancel sends a CancelRequest for what a client runs, on a connection of its own.
+func (s *server) requestCancel(t *testing.T, c *client) *client {
+	k := s.dial(t)
+	_, err := k.conn.Write(startup(80877102,
+		string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid), c.secret))))
+	require.NoError(t, err)
+	return k
+}
+
+// TestACancelRequestOvertakesItsStatement: clients that send both at once send the statement first,
+// and nothing makes a server read it first.
+func TestACancelRequestOvertakesItsStatement(t *testing.T) {
+	s := serve(t, sql.Options{}, func(s *pgwire.Server) { s.Overtake(time.Hour) })
+	c := s.login(t, nil)
+	k := s.requestCancel(t, c)
+	c.send(&pgproto3.Query{String: "SELECT pg_sleep(3600)"})
+	require.Contains(t, c.until("ReadyForQuery"), "ErrorResponse")
+	_, err := k.conn.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err)
+}
+
+// TestACancelRequestOfNothingEnds, and the next statement is not its.
+func TestACancelRequestOfNothingEnds(t *testing.T) {
+	s := start(t, sql.Options{})
+	c := s.login(t, nil)
+	_, err := s.requestCancel(t, c).conn.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err)
+	c.send(&pgproto3.Query{String: "SELECT 1"})
+	require.Contains(t, c.until("ReadyForQuery"), "CommandComplete")
+}
+
 func TestCancelRequest(t *testing.T) {
 	s := start(t, sql.Options{})
 	c := s.login(t, nil)
 	c.send(&pgproto3.Query{String: "SELECT * FROM generate_series(1, 1000000000)"})
 	c.until("DataRow") // it runs
-	k := s.dial(t)
-	_, err := k.conn.Write(startup(80877102,
-		string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid), c.secret))))
-	require.NoError(t, err)
+	s.requestCancel(t, c)
 	for {
 		if e, ok := c.receive().(*pgproto3.ErrorResponse); ok {
 			require.Equal(t, "57014", e.Code)

@@ -28,6 +28,7 @@ const keptOutput = 4 * flushAt
 type output struct {
 	w       io.Writer
 	clock   *clock
+	below   *resumable             // what w writes to, if it is TLS
 	running func() context.Context // of the statement that runs; nil before there is a session
 	buf     []byte
 	account *memory.Account // of the session, once there is one: counts buf beyond keptOutput
@@ -38,13 +39,27 @@ type output struct {
 	err     error // sticky: the client is gone
 }
 
+// write writes the buffer behind what is held below TLS, and returns how much of the buffer is
+// written. What is held then was stopped by the deadline.
+func (o *output) write() (n int, err error) {
+	if o.below.holds() {
+		err = o.below.push()
+	}
+	if err == nil && !o.below.holds() && len(o.buf) > 0 {
+		n, err = o.w.Write(o.buf)
+	}
+	if err == nil && o.below.holds() {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
 // flush sends what has gathered. A client that does not read makes it wait; then the end of the
 // running statement's context ends the wait, so that the statement does not hold its snapshot and
 // locks longer than it may. What was not sent stays in the buffer, from the byte on where the write
-// stopped, and goes out before whatever comes next. (A TLS connection could not go on after half a
-// write.)
+// stopped (or below TLS), and goes out before whatever comes next.
 func (o *output) flush() error {
-	if o.err != nil || len(o.buf) == 0 {
+	if o.err != nil || len(o.buf) == 0 && !o.below.holds() {
 		return o.err
 	}
 	ctx := context.Background()
@@ -63,7 +78,7 @@ func (o *output) flush() error {
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, func() { o.clock.interrupt(write) })
 	}
-	n, err := o.w.Write(o.buf)
+	n, err := o.write()
 	stop()
 	interrupted := o.clock.endWrite()
 	if interrupted && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -121,7 +136,9 @@ func valueSize(col *types.Vec, r int) int {
 	switch col.Type.Family {
 	case types.Bytes:
 		return 2*len(col.S[r]) + 2
-	case types.String, types.JSON:
+	case types.HStore: // each character may be escaped
+		return 2 * len(col.S[r])
+	case types.String, types.JSON, types.CIText:
 		return len(col.S[r])
 	}
 	return 0
@@ -217,9 +234,10 @@ func (o *output) rowDescription(cols []physical.Column, codes []int16) {
 		o.string(c.Name)
 		o.int32(int32(c.Table))
 		o.int16(c.Attr)
-		o.int32(int32(c.Type.OID))
-		o.int16(int(c.Type.Len))
-		o.int32(c.Type.Mod)
+		t := c.Type.Base() // clients are not to know of domains
+		o.int32(int32(t.OID))
+		o.int16(int(t.Len))
+		o.int32(t.Mod)
 		o.int16(int(format(codes, i)))
 	}
 	o.end(at)
@@ -244,39 +262,61 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 		at := o.begin('D')
 		o.int16(len(b.Cols))
 		for ci, col := range b.Cols {
-			if col.HasNull && col.Nulls[r] {
-				o.int32(-1)
-				continue
+			if err := o.value(col, r, format(codes, ci), f); err != nil {
+				return err
 			}
-			if n := valueSize(col, r); n > flushAt {
-				if err := o.reserve(n + 4); err != nil {
-					o.abandon()
-					return err
-				}
-			}
-			start := len(o.buf)
-			o.int32(0)
-			if format(codes, ci) == 1 {
-				o.buf = types.AppendBinary(o.buf, col.Type, col.Get(r))
-			} else {
-				o.buf = types.AppendText(o.buf, col.Type, col.Get(r), f)
-			}
-			binary.BigEndian.PutUint32(o.buf[start:], uint32(len(o.buf)-start-4))
 		}
-		if len(o.buf)-at > maxRow {
-			o.abandon()
-			return sqlerr.New(sqlerr.ProgramLimitExceeded,
-				"a row of the result is larger than %d bytes", maxRow)
-		}
-		o.end(at)
-		if err := o.count(); err != nil {
-			return err
-		}
-		if err := o.full(); err != nil {
+		if err := o.endRow(at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// functionResult appends a row of one value as the result of a FunctionCall.
+func (o *output) functionResult(b *types.Batch, row int, codes []int16, f *types.Format) error {
+	at := o.begin('V')
+	if err := o.value(b.Cols[0], b.Row(row), format(codes, 0), f); err != nil {
+		return err
+	}
+	return o.endRow(at)
+}
+
+// value appends the length and the bytes of a value.
+func (o *output) value(col *types.Vec, r int, code int16, f *types.Format) error {
+	if col.HasNull && col.Nulls[r] {
+		o.int32(-1)
+		return nil
+	}
+	if n := valueSize(col, r); n > flushAt {
+		if err := o.reserve(n + 4); err != nil {
+			o.abandon()
+			return err
+		}
+	}
+	start := len(o.buf)
+	o.int32(0)
+	if code == 1 {
+		o.buf = types.AppendBinary(o.buf, col.Type, col.Get(r))
+	} else {
+		o.buf = types.AppendText(o.buf, col.Type, col.Get(r), f)
+	}
+	binary.BigEndian.PutUint32(o.buf[start:], uint32(len(o.buf)-start-4))
+	return nil
+}
+
+// endRow ends a message with values.
+func (o *output) endRow(at int) error {
+	if len(o.buf)-at > maxRow {
+		o.abandon()
+		return sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"a row of the result is larger than %d bytes", maxRow)
+	}
+	o.end(at)
+	if err := o.count(); err != nil {
+		return err
+	}
+	return o.full()
 }
 
 // error appends an ErrorResponse. text is what positions count in.
@@ -286,6 +326,9 @@ func (o *output) error(e *sqlerr.Error, severity, text string) {
 		Detail: clean(e.Detail), Hint: clean(e.Hint), Where: clean(e.Context),
 		Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
 		ColumnName: e.Column, DataTypeName: e.DataType, ConstraintName: e.Constraint,
+		InternalQuery:    clean(e.InternalQuery),
+		InternalPosition: characters(e.InternalQuery, e.InternalPosition),
+		Routine:          routines[e.Code],
 	})
 }
 

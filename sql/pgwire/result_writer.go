@@ -13,6 +13,7 @@ import (
 type resultWriter struct {
 	c         *conn
 	describes bool    // simple protocol: RowDescription comes with the rows
+	function  bool    // the result is the value of a FunctionCall
 	codes     []int16 // format codes of the result
 	marked    mark
 	format    *types.Format // of the session, once per statement
@@ -30,11 +31,17 @@ func (s *resultWriter) Rows(b *types.Batch, from, to int) error {
 	if s.format == nil {
 		s.format = s.c.session.Format()
 	}
+	if s.function {
+		return s.c.out.functionResult(b, from, s.codes, s.format)
+	}
 	return s.c.out.rows(b, from, to, s.codes, s.format)
 }
 
 func (s *resultWriter) Complete(tag string) error {
 	s.format = nil
+	if s.function {
+		return s.c.out.full()
+	}
 	s.c.out.complete(tag)
 	return s.c.out.full()
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,10 +19,11 @@ type limits struct {
 	startup  time.Duration // until its session begins
 	message  time.Duration // for the next piece of a message that it has begun
 	farewell time.Duration // to take the message that ends its connection
+	overtake time.Duration // by which a CancelRequest may come before its statement
 }
 
 var defaultLimits = limits{startup: sql.StartupLimit, message: time.Minute,
-	farewell: 5 * time.Second}
+	farewell: 5 * time.Second, overtake: 20 * time.Millisecond}
 
 // ErrServerClosed is what Serve returns after Shutdown or Close.
 var ErrServerClosed = errors.New("pgwire: server closed")
@@ -34,7 +36,11 @@ type Server struct {
 	cancel context.CancelFunc
 	limits limits
 
+	access   atomic.Pointer[Access]
+	attempts *attempts
+
 	slow, dropped repeated // connections that did not send a start-up packet
+	failed        repeated // connections whose TLS handshake failed
 	stopping      chan struct{}
 
 	mu struct {
@@ -51,8 +57,9 @@ type Server struct {
 // NewServer returns a server; Serve makes it listen.
 func NewServer(engine *sql.Engine) *Server {
 	s := &Server{engine: engine, log: engine.Logger(), limits: defaultLimits,
-		stopping: make(chan struct{})}
-	s.slow.to, s.dropped.to = s.log, s.log
+		stopping: make(chan struct{}), attempts: newAttempts()}
+	s.slow.to, s.dropped.to, s.failed.to = s.log, s.log, s.log
+	s.access.Store(loopback())
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.mu.listeners = map[net.Listener]struct{}{}
 	s.mu.conns = map[*conn]struct{}{}
@@ -147,7 +154,7 @@ func (s *Server) accept(nc net.Conn) {
 					"panic", r, "stack", string(debug.Stack()))
 			}
 			s.remove(c) // first: a client that sees the end may come again at once
-			nc.Close()
+			c.hangUp()
 		}()
 		c.serve()
 	}()

@@ -10,11 +10,11 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// slot is what a connection counts as. Connections that have not sent a start-up packet yet are
-// counted apart from sessions, so that a client that connects and stays silent takes no session's
-// place.
+// slot is what a connection counts as. Connections that have not sent a start-up packet yet, or not
+// proved their user, are counted apart from sessions, so that a client that connects and stays
+// silent takes no session's place, nor does one that guesses passwords.
 //
-//	accept ──▶ silent ──start-up packet──▶ (greeted) ──enter──▶ session
+//	accept ──▶ silent ──start-up packet, password──▶ (greeted) ──enter──▶ session
 //	              └── the oldest is dropped for a new one when they are too many
 //
 // A greeted connection gets a session or a refusal at once, and a CancelRequest needs neither.
@@ -26,10 +26,7 @@ const (
 	inSession
 )
 
-// superuser is the user that may use the reserved connections.
-const superuser = "postgres"
-
-// maxSilent bounds the connections that have not sent a start-up packet.
+// maxSilent bounds the connections that have not proved their user.
 func (s *Server) maxSilent() int { return max(32, s.engine.MaxConnections()) }
 
 // add counts a new connection, dropping a silent one for it when there are too many. Requires: mu
@@ -88,14 +85,14 @@ func (s *Server) greet(c *conn) bool {
 }
 
 // enter takes a session's place for a connection, or says why there is none.
-func (s *Server) enter(c *conn, user string) error {
+func (s *Server) enter(c *conn, superuser bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	free := s.engine.MaxConnections() - s.mu.sessions
 	switch {
 	case free <= 0:
 		return sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already")
-	case free <= s.engine.ReservedConnections() && user != superuser:
+	case free <= s.engine.ReservedConnections() && !superuser:
 		return sqlerr.New(sqlerr.TooManyConnections,
 			"remaining connection slots are reserved for non-replication superuser connections")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql"
@@ -36,13 +37,17 @@ func (c *conn) greet() (*hello, error) {
 			return nil, err
 		}
 		switch code := binary.BigEndian.Uint32(body); code {
-		case codeSSL, codeGSS:
+		case codeSSL:
+			if err := c.encryptIfMay(); err != nil {
+				return nil, err
+			}
+		case codeGSS:
 			if _, err := c.net.Write([]byte{'N'}); err != nil {
 				return nil, errGone
 			}
 		case codeCancel:
 			if len(body) == 12 {
-				c.server.engine.Cancel(int32(binary.BigEndian.Uint32(body[4:])),
+				c.cancelStatement(int32(binary.BigEndian.Uint32(body[4:])),
 					int32(binary.BigEndian.Uint32(body[8:])))
 			}
 			return nil, errGone
@@ -51,6 +56,32 @@ func (c *conn) greet() (*hello, error) {
 		}
 	}
 	return nil, protocolError("too many encryption requests")
+}
+
+// cancelStatement ends the statement that a CancelRequest is meant for. A client that sends both at
+// once has its request served on a connection of its own, and so perhaps before the statement is
+// read (PostgreSQL starts a process for it, which takes longer). A client waits for this connection
+// to end before it sends its next statement, so no other one is met.
+func (c *conn) cancelStatement(pid, secret int32) {
+	until := time.Now().Add(c.server.limits.overtake)
+	for !c.server.engine.Cancel(pid, secret) && time.Now().Before(until) {
+		select {
+		case <-c.server.stopping:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// encryptIfMay replies to a client that asks for TLS.
+func (c *conn) encryptIfMay() error {
+	if config := c.server.access.Load().TLS; config != nil {
+		return c.encrypt(config)
+	}
+	if _, err := c.net.Write([]byte{'N'}); err != nil {
+		return errGone
+	}
+	return nil
 }
 
 // maxParameters bounds the parameters of a startup packet.
@@ -195,23 +226,4 @@ func splitWords(line string) []string {
 		words = append(words, b.String())
 	}
 	return words
-}
-
-// admit reports whether a client from there may come in without a password.
-func admit(remote net.Addr, user, database string) error {
-	host := ""
-	switch a := remote.(type) {
-	case *net.TCPAddr:
-		if a.IP.IsLoopback() {
-			return nil
-		}
-		host = a.IP.String()
-	default: // a socket of this machine, or a pipe of this process
-		return nil
-	}
-	return sqlerr.New(sqlerr.InvalidAuthorization,
-		"connections from host \"%s\" are not accepted (user \"%s\", database \"%s\")",
-		host, user, database).
-		WithHint("There are no passwords yet: only connections from a loopback address " +
-			"(127.0.0.1, ::1) are accepted.")
 }

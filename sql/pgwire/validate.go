@@ -86,7 +86,14 @@ func validate(typ byte, body []byte) error {
 	case 'E':
 		w.cstring()
 		w.int32()
-	case 'F', 'd', 'p': // refused without a look, free form, or not expected
+	case 'F':
+		w.int32()
+		w.skip(2 * w.int16())
+		for n := w.int16(); n > 0 && !w.bad; n-- {
+			w.value()
+		}
+		w.int16()
+	case 'd', 'p': // free form, or not expected
 		w.b = nil
 	}
 	if !w.done() {

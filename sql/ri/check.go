@@ -3,6 +3,7 @@ package ri
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -106,6 +107,13 @@ func (q *Queue) one(ctx context.Context, e *event) error {
 	if err != nil || child == nil {
 		return err
 	}
+	if e.key != nil {
+		ix := child.IndexByOID(e.constraint.OID)
+		if ix == nil {
+			return nil
+		}
+		return table.CheckKey(ctx, q.host.Tx(), child, ix, e.key, e.rowKey)
+	}
 	fk := child.ForeignKeyByOID(e.constraint.OID)
 	if fk == nil {
 		return nil
@@ -197,10 +205,12 @@ func Absent(child, parent *table.Desc, fk *table.ForeignKey, values []types.Datu
 	if countNulls(values) > 0 {
 		return mixed(child, fk)
 	}
-	return violation(child, fk, "insert or update on table \"%s\" violates foreign key "+
-		"constraint \"%s\"", child.Name, fk.Name).
-		WithDetail("Key %s is not present in table \"%s\".", show(child, fk.Columns, values, f),
-			parent.Name)
+	e := violation(child, fk, "insert or update on table \"%s\" violates foreign key "+
+		"constraint \"%s\"", child.Name, fk.Name)
+	e.Cause = &table.Disclosure{Desc: child, Key: fk.Columns,
+		Otherwise: fmt.Sprintf("Key is not present in table \"%s\".", parent.Name)}
+	return e.WithDetail("Key %s is not present in table \"%s\".",
+		show(child, fk.Columns, values, f), parent.Name)
 }
 
 // mixed is 23503 for a row that breaks MATCH FULL.
@@ -215,12 +225,21 @@ func mixed(child *table.Desc, fk *table.ForeignKey) error {
 func (c *check) actionText(action string, update bool, n int) string {
 	switch {
 	case action != "cascade":
+		word := strings.ToUpper(strings.TrimPrefix(action, "set "))
 		return "UPDATE " + name(c.child) + " SET " +
-			assignWord(c.child, c.fk.Columns, strings.ToUpper(strings.TrimPrefix(action, "set ")))
+			assignWord(c.child, c.assigned(update), word)
 	case update:
 		return "UPDATE " + name(c.child) + " SET " + assign(c.child, c.fk.Columns, n+1)
 	}
 	return "DELETE FROM " + name(c.child)
+}
+
+// assigned are the columns that SET NULL and SET DEFAULT set.
+func (c *check) assigned(update bool) []table.ColumnID {
+	if !update && c.fk.OnDeleteColumns != nil {
+		return c.fk.OnDeleteColumns
+	}
+	return c.fk.Columns
 }
 
 // detach does to the rows that refer to a key that is gone what the constraint says.
@@ -278,11 +297,13 @@ func (c *check) unreferenced(ctx context.Context, newer bool, matches string, ts
 			return err
 		}
 	}
-	return violation(c.child, c.fk, "update or delete on table \"%s\" violates foreign key "+
+	e := violation(c.child, c.fk, "update or delete on table \"%s\" violates foreign key "+
 		"constraint \"%s\" on table \"%s\"",
-		c.parent.Name, c.fk.Name, c.child.Name).
-		WithDetail("Key %s is still referenced from table \"%s\".",
-			show(c.parent, c.fk.RefColumns, old, c.host.Format()), c.child.Name)
+		c.parent.Name, c.fk.Name, c.child.Name)
+	e.Cause = &table.Disclosure{Desc: c.parent, Key: c.fk.RefColumns,
+		Otherwise: fmt.Sprintf("Key is still referenced from table \"%s\".", c.child.Name)}
+	return e.WithDetail("Key %s is still referenced from table \"%s\".",
+		show(c.parent, c.fk.RefColumns, old, c.host.Format()), c.child.Name)
 }
 
 // show writes values as details do: (a, b)=(1, x).

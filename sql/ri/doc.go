@@ -1,12 +1,12 @@
-// Package ri keeps referential integrity: what foreign keys promise about rows that statements
-// write.
+// Package ri checks the constraints that PostgreSQL checks after the rows of a statement have been
+// written: referential integrity, which is what foreign keys promise, and deferrable keys.
 //
 // It owns the queue of checks that the rows written by a statement leave behind ([Queue]), and
 // their carrying out at its end, or with deferred constraints at the end of the transaction. It
 // relies on package table for holding referenced keys, and on its [Host], the session, for
 // statements of its own: whether rows refer to a key, and what ON DELETE and ON UPDATE do to them.
 //
-// # Two events
+// # Three events
 //
 // A row that refers to a key leaves an attach event with the values of its columns. Its check looks
 // for the key in the referenced table's unique index and takes a key share lock on it, so that no
@@ -15,6 +15,9 @@
 // constraint says; those are statements, which leave events of their own in the same queue.
 //
 // docs/adr/0007 says why that is enough at every isolation level.
+//
+// A row that waits for a deferrable key leaves an event with the key. Its check gives the key to
+// the row, or fails because another row has it (table.CheckKey).
 //
 // # Invariants
 //

@@ -1,6 +1,7 @@
 package ri
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Constraint is a foreign key, whatever its name is by now.
+// Constraint is a foreign key or a deferrable key, whatever its name is by now.
 type Constraint struct {
 	Table, OID table.ID
 }
@@ -24,10 +25,12 @@ type event struct {
 	attach       bool
 	values, next []types.Datum
 	image        string // of an attach event
+	// key and rowKey are set if a row waits for a key of the constraint's index.
+	key, rowKey []byte
 }
 
 // Queue holds the checks that a session's transaction has left to do. The zero value is empty. It
-// is the table.RowHook of the statements whose rows it follows.
+// is the exec.Checks of the statements whose rows it follows.
 type Queue struct {
 	host Host
 	// now are events of the statement under way, those before at are done.
@@ -39,8 +42,10 @@ type Queue struct {
 	modes modes
 	// referrers are the foreign keys to a table, by the version of its descriptor.
 	referrers map[referred][]referrer
-	busy      bool // checks are being done
-	held      int
+	// awaits are the constraints of which KeyAwaited was called, also for what was undone since.
+	awaits map[Constraint]bool
+	busy   bool // checks are being done
+	held   int
 }
 
 // modes are what SET CONSTRAINTS has said in this transaction.
@@ -105,8 +110,8 @@ func (q *Queue) Clear() {
 
 // End forgets everything: the transaction is over.
 func (q *Queue) End() {
-	if q.later == nil && q.referrers == nil && q.modes.all == nil && q.modes.named == nil &&
-		len(q.now) == 0 {
+	if q.later == nil && q.referrers == nil && q.awaits == nil && q.modes.all == nil &&
+		q.modes.named == nil && len(q.now) == 0 {
 		return
 	}
 	*q = Queue{host: q.host}
@@ -160,9 +165,9 @@ func (q *Queue) add(e event, deferred bool) {
 	}
 }
 
-// deferred reports whether the checks of a foreign key wait for the end of the transaction.
-func (q *Queue) deferred(c Constraint, fk *table.ForeignKey) bool {
-	if !fk.Deferrable {
+// deferred reports whether the checks of a constraint wait for the end of the transaction.
+func (q *Queue) deferred(c Constraint, deferrable, initially bool) bool {
+	if !deferrable {
 		return false
 	}
 	if d, ok := q.modes.named[c]; ok {
@@ -171,7 +176,18 @@ func (q *Queue) deferred(c Constraint, fk *table.ForeignKey) bool {
 	if q.modes.all != nil {
 		return *q.modes.all
 	}
-	return fk.InitiallyDeferred
+	return initially
+}
+
+// KeyAwaited is part of table.KeyHook.
+func (q *Queue) KeyAwaited(d *table.Desc, ix *table.Index, key, rowKey []byte) {
+	c := Constraint{d.ID, ix.OID}
+	if q.awaits == nil {
+		q.awaits = map[Constraint]bool{}
+	}
+	q.awaits[c] = true
+	q.add(event{constraint: c, of: d.ID, key: bytes.Clone(key), rowKey: bytes.Clone(rowKey)},
+		q.deferred(c, ix.Deferrable, ix.InitiallyDeferred))
 }
 
 // RowChanged is part of table.RowHook.
@@ -198,7 +214,7 @@ func (q *Queue) RowChanged(ctx context.Context, d *table.Desc, old, new []types.
 				return err
 			}
 			q.add(event{constraint: c, of: d.ID, attach: true, values: values, image: key},
-				q.deferred(c, fk))
+				q.deferred(c, fk.Deferrable, fk.InitiallyDeferred))
 		case fk.MatchFull && nulls < len(values):
 			return mixed(d, fk)
 		}
@@ -221,13 +237,20 @@ func (q *Queue) detach(ctx context.Context, d *table.Desc, old, new []types.Datu
 		action := r.fk.OnDelete
 		if new != nil {
 			e.next, action = pick(d, r.fk.RefColumns, new), r.fk.OnUpdate
-			if same(d, r.fk.RefColumns, was, e.next) {
+			if same(d, r.fk.RefColumns, was, e.next) &&
+				(!byImage[action] || identical(d, r.fk.RefColumns, was, e.next)) {
 				continue
 			}
 		}
-		q.add(e, isNoAction(action) && q.deferred(e.constraint, r.fk))
+		q.add(e, isNoAction(action) &&
+			q.deferred(e.constraint, r.fk.Deferrable, r.fk.InitiallyDeferred))
 	}
 	return nil
+}
+
+// AwaitsKeys is part of table.KeyHook.
+func (q *Queue) AwaitsKeys(d *table.Desc, ix *table.Index) bool {
+	return q.awaits[Constraint{d.ID, ix.OID}]
 }
 
 // ForgetReferrers drops what the queue has cached of the schema. Call it after each change of the
@@ -261,6 +284,9 @@ func (q *Queue) referrersOf(ctx context.Context, d *table.Desc) ([]referrer, err
 	return refs, nil
 }
 
+// byImage are the actions on update that follow a key which stays equal but looks different.
+var byImage = map[string]bool{"cascade": true, "set null": true, "restrict": true}
+
 func isNoAction(action string) bool { return action == "" || action == "no action" }
 
 // pick returns the values of some columns of a row.
@@ -285,6 +311,16 @@ func same(d *table.Desc, cols []table.ColumnID, a, b []types.Datum) bool {
 	for i, id := range cols {
 		if a[i].Null != b[i].Null || !a[i].Null &&
 			types.Compare(d.Columns[d.ColumnByID(id)].Type, a[i], b[i]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// identical reports whether keys that are the same look the same: a citext may change its case.
+func identical(d *table.Desc, cols []table.ColumnID, a, b []types.Datum) bool {
+	for i, id := range cols {
+		if table.Differ(d.Columns[d.ColumnByID(id)].Type, a[i], b[i]) {
 			return false
 		}
 	}

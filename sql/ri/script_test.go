@@ -19,7 +19,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// TestScripts runs the commands of testdata over two tables,
+// TestScripts runs the commands of testdata/scripts over two tables,
 //
 //	parent (a, b, n, PRIMARY KEY (a, b))
 //	child (id PRIMARY KEY, a, b, CONSTRAINT fk FOREIGN KEY (a, b) REFERENCES parent)
@@ -37,7 +37,7 @@ import (
 //	set-constraints [deferred]
 //	savepoint, rollback-to
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		f := &fixture{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "foreign-key" {
@@ -121,7 +121,7 @@ func relation(t *testing.T, id table.ID, name string, columns []string, key int)
 	}
 	d.Indexes = []table.Index{{ID: table.RowIndexID, OID: id + 100, Name: name + "_pkey",
 		Unique: true, Primary: true, Constraint: true, Columns: d.RowKey}}
-	require.NoError(t, d.Prepare())
+	require.NoError(t, d.Prepare(nil))
 	return d
 }
 

@@ -30,8 +30,8 @@ type Def struct {
 	Max     int64
 	Unit    string // "ms", "s", "kB", "8kB" or ""
 	Enum    []string
-	// Context is pg_settings.context: "user" may be SET, "internal" never, "postmaster" only by the
-	// server's own options.
+	// Context is pg_settings.context: "user" may be SET, "superuser" by superusers alone,
+	// "internal" never, "postmaster" only by the server's own options.
 	Context string
 	// Fixed parameters of context user accept their default and nothing else.
 	Fixed bool

@@ -15,15 +15,19 @@ type Layer int
 
 // The layers.
 const (
-	BySystem   Layer = iota // ALTER SYSTEM
-	ByServer                // the options with which the server or the handle was opened
-	ByDatabase              // ALTER DATABASE
-	ByClient                // the options of the connection
+	BySystem         Layer = iota // ALTER SYSTEM
+	ByServer                      // the options with which the server or the handle was opened
+	ByAllRoles                    // ALTER ROLE ALL
+	ByDatabase                    // ALTER DATABASE
+	ByRole                        // ALTER ROLE
+	ByRoleInDatabase              // ALTER ROLE … IN DATABASE
+	ByClient                      // the options of the connection
 	layers
 )
 
 // layerNames are what pg_settings.source says.
-var layerNames = [layers]string{"configuration file", "command line", "database", "client"}
+var layerNames = [layers]string{"configuration file", "command line", "global",
+	"database", "user", "database user", "client"}
 
 // Entry is "name=value", as the catalog keeps what ALTER DATABASE and ALTER SYSTEM set.
 func Entry(name, value string) string { return name + "=" + value }
@@ -84,7 +88,7 @@ func (v *Values) SetLayer(l Layer, values map[string]string) error {
 func (v *Values) check(name, value string) (string, error) {
 	d := Lookup(name)
 	if d == nil {
-		if !custom(name) {
+		if !Custom(name) {
 			return "", Unknown(name)
 		}
 		return value, nil
@@ -113,7 +117,7 @@ func (v *Values) Check(name, value string) error {
 func (v *Values) changeable(name string) error {
 	d := Lookup(name)
 	switch {
-	case d == nil && !custom(name):
+	case d == nil && !Custom(name):
 		return Unknown(name)
 	case d == nil:
 		return nil

@@ -98,8 +98,11 @@ func (d *Def) parseEnum(value string) (string, error) {
 }
 
 // units maps a unit to what it is worth in the smallest one of its kind.
-var timeUnits = []unit{{"d", 86_400_000}, {"h", 3_600_000}, {"min", 60_000}, {"s", 1000}, {"ms", 1}}
-var sizeUnits = []unit{{"TB", 1 << 30}, {"GB", 1 << 20}, {"MB", 1 << 10}, {"kB", 1}}
+var (
+	timeUnits = []unit{{"d", 86_400_000_000}, {"h", 3_600_000_000}, {"min", 60_000_000},
+		{"s", 1_000_000}, {"ms", 1000}, {"us", 1}}
+	sizeUnits = []unit{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
+)
 
 type unit struct {
 	name  string
@@ -108,20 +111,23 @@ type unit struct {
 
 func (d *Def) units() []unit {
 	switch d.Unit {
-	case "ms", "s":
+	case "ms", "s", "min":
 		return timeUnits
-	case "kB", "8kB":
+	case "B", "kB", "8kB", "MB":
 		return sizeUnits
 	}
 	return nil
 }
 
+// base is what the unit in which the value is kept is worth.
 func (d *Def) base() int64 {
-	switch d.Unit {
-	case "s":
-		return 1000
-	case "8kB":
-		return 8
+	if d.Unit == "8kB" {
+		return 8 << 10
+	}
+	for _, u := range d.units() {
+		if u.name == d.Unit {
+			return u.worth
+		}
 	}
 	return 1
 }
@@ -146,10 +152,10 @@ func (d *Def) parseInt(value string) (string, error) {
 		if worth == 0 {
 			e := d.invalid(value)
 			switch d.Unit {
-			case "ms", "s":
+			case "ms", "s", "min":
 				_ = e.WithHint("Valid units for this parameter are \"us\", \"ms\", \"s\", " +
 					"\"min\", \"h\", and \"d\".")
-			case "kB", "8kB":
+			case "B", "kB", "8kB", "MB":
 				_ = e.WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\"," +
 					" and \"TB\".")
 			}

@@ -8,40 +8,21 @@ import (
 
 // Planner has the settings about plans. Its fields are those of Costs in planner/opt.
 type Planner struct {
-	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoHashJoin, NoNestLoop, NoSort bool
-	RandomPage                                                              float64
+	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoBitmapScan bool
+	NoHashJoin, NoNestLoop, NoSort, NoHashAgg             bool
+	RandomPage                                            float64
 }
 
 const maxReal = 1.79769e+308
-
-// refused are parameters of PostgreSQL that would have to do something here, and what to do
-// instead.
-var refused = map[string]string{
-	"work_mem": "Sorts and hash tables do not spill to disk: minidb.statement_memory " +
-		"bounds what they hold.",
-	"hash_mem_multiplier": "Sorts and hash tables do not spill to disk: minidb.statement_memory " +
-		"bounds what they hold.",
-	"maintenance_work_mem": "A schema change holds what it writes in the transaction, not in " +
-		"memory of its own.",
-	"effective_cache_size": "The planner has no model of caches; set random_page_cost instead.",
-	"cpu_tuple_cost": "The planner's costs are in rows; random_page_cost and seq_page_cost " +
-		"are those to set.",
-	"cpu_index_tuple_cost": "The planner's costs are in rows; random_page_cost and seq_page_cost " +
-		"are those to set.",
-	"cpu_operator_cost": "The planner's costs are in rows; random_page_cost and seq_page_cost " +
-		"are those to set.",
-	"plan_cache_mode": "Plans of prepared statements do not depend on the values of " +
-		"parameters.",
-}
 
 // derivePlanner returns the settings about plans, and their part of the plan cache's key, which is
 // empty for the defaults.
 func derivePlanner(text func(string) string) (p Planner, key string) {
 	off := func(name string) bool { return text(name) == "off" }
 	p = Planner{NoSeqScan: off("enable_seqscan"), NoIndexScan: off("enable_indexscan"),
-		NoIndexOnlyScan: off("enable_indexonlyscan"),
-		NoHashJoin:      off("enable_hashjoin"), NoNestLoop: off("enable_nestloop"),
-		NoSort: off("enable_sort")}
+		NoIndexOnlyScan: off("enable_indexonlyscan"), NoBitmapScan: off("enable_bitmapscan"),
+		NoHashJoin: off("enable_hashjoin"), NoNestLoop: off("enable_nestloop"),
+		NoSort: off("enable_sort"), NoHashAgg: off("enable_hashagg")}
 	random, seq := text("random_page_cost"), text("seq_page_cost")
 	if random != "4" || seq != "1" {
 		r, _ := strconv.ParseFloat(random, 64) // in the form that parse made
@@ -61,8 +42,12 @@ func (d *Def) parseReal(value string) (string, error) {
 		return "", d.invalid(value)
 	}
 	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if f < 0 || f > maxReal {
-		return "", outside(text, d.Name, "0", "1.79769e+308")
+	if f < float64(d.Min) || f > maxReal {
+		return "", outside(text, d.Name, strconv.FormatInt(d.Min, 10), "1.79769e+308")
+	}
+	if d.Max != 0 && (f < float64(d.Min) || f > float64(d.Max)) {
+		return "", outside(text, d.Name, strconv.FormatInt(d.Min, 10),
+			strconv.FormatInt(d.Max, 10))
 	}
 	return text, nil
 }

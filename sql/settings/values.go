@@ -19,7 +19,11 @@ type Values struct {
 	from    map[string]Layer  // whose value is in base
 	session map[string]string // by SET
 	local   map[string]string // by SET LOCAL, until the transaction ends
-	undo    []change
+	// custom are the custom parameters that the session has named. One stays known, empty, after
+	// RESET and after the transaction that has set it, as in PostgreSQL: policies that compare
+	// current_setting('app.user', true) see '' then, not NULL.
+	custom map[string]bool
+	undo   []change
 	// reported parameters whose announced value may be out of date: the old one
 	changed  map[string]string
 	derived  Derived
@@ -35,16 +39,20 @@ type change struct {
 
 // Derived holds values that are asked for on every statement, parsed.
 type Derived struct {
-	Format                 types.Format
-	SearchPath             []string // as set, "$user" included
-	StatementTimeout       time.Duration
-	LockTimeout            time.Duration
-	IdleInTransaction      time.Duration
-	IdleSession            time.Duration
-	ClientMinMessages      string
-	ApplicationName        string
-	ReadOnly               bool // default_transaction_read_only
-	StatementMemory        int64
+	Format            types.Format
+	SearchPath        []string // as set, "$user" included
+	StatementTimeout  time.Duration
+	LockTimeout       time.Duration
+	IdleInTransaction time.Duration
+	IdleSession       time.Duration
+	ClientMinMessages string
+	ApplicationName   string
+	ReadOnly          bool // default_transaction_read_only
+	StatementMemory   int64
+	// SessionAuthorization and Role are names of roles; Role is "none" without SET ROLE.
+	SessionAuthorization   string
+	Role                   string
+	RowSecurity            bool   // false: a query that policies would limit is an error
 	PlanKey                string // the settings that a plan may depend on
 	Planner                Planner
 	DefaultTransactionDefr bool
@@ -60,7 +68,7 @@ type Derived struct {
 // parameters that no client may set); its values are taken as they are.
 func New(server map[string]string) *Values {
 	v := &Values{session: map[string]string{}, local: map[string]string{},
-		changed: map[string]string{}}
+		custom: map[string]bool{}, changed: map[string]string{}}
 	own := make(map[string]string, len(server))
 	for k, s := range server {
 		own[key(k)] = s
@@ -72,19 +80,35 @@ func New(server map[string]string) *Values {
 
 func key(name string) string { return strings.ToLower(name) }
 
-// Unknown is the error for a name that is neither a parameter nor custom, or for one of
-// PostgreSQL's that could not keep its word here.
+// absent are PostgreSQL's parameters that are not here: no value of theirs would be true.
+var absent = map[string]bool{
+	"config_file": true, "debug_assertions": true, "default_text_search_config": true,
+	"external_pid_file": true, "hba_file": true, "ident_file": true, "krb_server_keyfile": true,
+	"log_autovacuum_min_duration": true, "log_checkpoints": true, "log_error_verbosity": true,
+	"log_line_prefix": true, "log_min_error_statement": true, "log_min_messages": true,
+	"log_startup_progress_interval": true, "recursive_worktable_factor": true,
+	"ssl_ca_file": true, "ssl_cert_file": true, "ssl_ciphers": true, "ssl_crl_dir": true,
+	"ssl_crl_file": true, "ssl_dh_params_file": true, "ssl_ecdh_curve": true,
+	"ssl_key_file": true, "ssl_library": true, "ssl_max_protocol_version": true,
+	"ssl_min_protocol_version": true, "ssl_passphrase_command": true,
+	"ssl_passphrase_command_supports_reload": true, "ssl_prefer_server_ciphers": true,
+	"restrict_nonsystem_relation_kind": true, "stats_fetch_consistency": true,
+	"tcp_keepalives_count": true, "tcp_keepalives_idle": true, "tcp_keepalives_interval": true,
+	"tcp_user_timeout": true, "timezone_abbreviations": true,
+	"unix_socket_directories": true, "unix_socket_group": true, "unix_socket_permissions": true,
+}
+
+// Unknown is the error for a name that is neither a parameter nor custom.
 func Unknown(name string) error {
-	if why, ok := refused[key(name)]; ok {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter \"%s\" is not supported",
-			key(name)).WithHint("%s", why)
+	if absent[key(name)] {
+		return sqlerr.Unsupported(0, "parameter \""+name+"\"")
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
 }
 
-// custom reports whether name has the form of a custom parameter: two or more simple identifiers
+// Custom reports whether name has the form of a custom parameter: two or more simple identifiers
 // joined by dots.
-func custom(name string) bool {
+func Custom(name string) bool {
 	parts := strings.Split(name, ".")
 	if len(parts) < 2 {
 		return false
@@ -117,7 +141,7 @@ func (v *Values) raw(k string) (string, bool) {
 	if d := byName()[k]; d != nil {
 		return d.Default, true
 	}
-	return "", false
+	return "", v.custom[k]
 }
 
 // Raw is the value as pg_settings.setting shows it, without unit.
@@ -196,6 +220,9 @@ func (d *Def) settable() error {
 	case "postmaster":
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam,
 			"parameter \"%s\" cannot be changed without restarting the server", d.Name)
+	case "sighup":
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed now",
+			d.Name)
 	}
 	return nil
 }
@@ -204,7 +231,7 @@ func (d *Def) settable() error {
 func (v *Values) SetDefault(name string, local bool) error {
 	k := key(name)
 	d := byName()[k]
-	if d == nil && !custom(name) {
+	if d == nil && !Custom(name) {
 		return Unknown(name)
 	}
 	if d != nil {
@@ -212,18 +239,16 @@ func (v *Values) SetDefault(name string, local bool) error {
 			return err
 		}
 	}
+	if d == nil {
+		v.custom[k] = true
+	}
 	if local {
-		if _, ok := v.raw(k); ok {
-			v.put(k, v.Reset(name), true)
-		}
+		v.put(k, v.Reset(name), true)
 		return nil
 	}
 	v.remember(k)
 	delete(v.session, k)
 	delete(v.local, k)
-	if d == nil { // a custom parameter stays known, empty
-		v.session[k] = v.base[k]
-	}
 	return nil
 }
 
@@ -231,7 +256,7 @@ func (v *Values) SetDefault(name string, local bool) error {
 func (v *Values) ResetAll() {
 	for _, m := range []map[string]string{v.session, v.local} {
 		for k := range m {
-			if strings.HasPrefix(k, "transaction_") {
+			if strings.HasPrefix(k, "transaction_") || identity[k] {
 				continue
 			}
 			v.remember(k)
@@ -241,7 +266,30 @@ func (v *Values) ResetAll() {
 	}
 }
 
+// identity are the parameters that RESET ALL leaves: whose rights the session has.
+var identity = map[string]bool{"role": true, "session_authorization": true, "is_superuser": true}
+
+// PutIdentity sets one of the parameters that say whose rights the session has. The caller has
+// checked that it may.
+func (v *Values) PutIdentity(name, value string, local bool) error {
+	if !identity[name] {
+		return Unknown(name)
+	}
+	v.put(name, value, local)
+	return nil
+}
+
+// ForgetIdentity gives such a parameter the value that the session began with.
+func (v *Values) ForgetIdentity(name string) {
+	v.remember(name)
+	delete(v.session, name)
+	delete(v.local, name)
+}
+
 func (v *Values) put(k, value string, local bool) {
+	if byName()[k] == nil {
+		v.custom[k] = true
+	}
 	v.remember(k)
 	if local {
 		v.local[k] = value
@@ -380,6 +428,8 @@ func (v *Values) derive() {
 			IntervalStyle:    text("intervalstyle"),
 			ByteaOutput:      text("bytea_output"),
 			ExtraFloatDigits: int(number("extra_float_digits")),
+			XMLDocument:      text("xmloption") == "document",
+			XMLHex:           text("xmlbinary") == "hex",
 			Location:         loc},
 		SearchPath:             path,
 		StatementTimeout:       millis("statement_timeout"),
@@ -396,9 +446,14 @@ func (v *Values) derive() {
 		OwnWrites:              text("minidb.view_freshness") == "own writes",
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
+		SessionAuthorization:   text("session_authorization"),
+		Role:                   text("role"),
+		RowSecurity:            text("row_security") == "on",
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
 			text("intervalstyle"),
-			text("bytea_output"), text("extra_float_digits"), plannerKey}, "\x00"),
+			text("bytea_output"), text("extra_float_digits"), text("xmloption"),
+			text("xmlbinary"), text("session_authorization"),
+			text("role"), text("row_security"), plannerKey}, "\x00"),
 	}
 	v.computed = true
 }

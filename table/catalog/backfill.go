@@ -10,10 +10,10 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// Backfill writes the entries of a new index for all rows of d that tx sees; ix need not be in the
-// descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
-// the change of the descriptor (catalog I4) no row can lack its entry. seen, if not nil, is called
-// now and then with the number of rows that have been read.
+// Backfill writes the entries of a new index of d for all rows that tx sees. It makes the
+// transaction fail when another writes rows meanwhile: together with the change of the descriptor
+// (catalog I4) no row can lack its entry. seen, if not nil, is called now and then with the number
+// of rows that have been read.
 func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 	seen func(rows int64)) error {
 	tx.Validate(d.IndexSpan(table.RowIndexID))
@@ -22,15 +22,20 @@ func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 		return err
 	}
 	rows := int64(0)
-	return Rows(ctx, tx, d, func(row []types.Datum) error {
+	var batch entryBatch
+	err = Rows(ctx, tx, d, func(row []types.Datum) error {
 		if rows++; seen != nil && rows%rowsPerCheck == 0 {
 			seen(rows)
 		}
-		e, err := b.Entry(row)
+		entries, err := b.Entries(ctx, row)
 		if err != nil {
 			return err
 		}
-		if e.Unique {
+		for _, e := range entries {
+			if !e.Unique {
+				batch.add(e.Key, e.Value)
+				continue
+			}
 			have, err := tx.Get(ctx, e.Key)
 			if err != nil {
 				return err
@@ -38,8 +43,32 @@ func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 			if have != nil {
 				return notUnique(d, ix, row)
 			}
+			if err := tx.Set(e.Key, e.Value); err != nil {
+				return err
+			}
 		}
-		return tx.Set(e.Key, e.Value)
+		if batch.full() {
+			return batch.write(tx)
+		}
+		return nil
+	})
+	if err == nil {
+		err = batch.write(tx)
+	}
+	if err != nil || !ix.Exclusion() {
+		return err
+	}
+	return VerifyExclusion(ctx, tx, d, ix)
+}
+
+// VerifyExclusion is 23P01 if two rows exclude each other, by the entries of an index that is new.
+func VerifyExclusion(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index) error {
+	return table.Excluding(ctx, tx, d, ix, func(row, other []types.Datum) error {
+		e := sqlerr.New(sqlerr.ExclusionViolation,
+			"could not create exclusion constraint \"%s\"", ix.Name)
+		e.Schema, e.Table, e.Constraint = d.Schema, d.Name, ix.Name
+		return e.WithDetail("Key %s conflicts with key %s.", table.FormatKey(d, ix, other),
+			table.FormatKey(d, ix, row))
 	})
 }
 

@@ -18,10 +18,12 @@ import (
 
 // format is the number of the layout of all keys and values that table and catalog write. Since 2
 // the rows of a table may lie under a storage ID that is not the table's number. Since 3 there may
-// be materialized views and observers. A store of a lower format has none of this. It is read as it
-// is, and gets the number when it is opened, because a program that supports only the lower format
-// would not find all rows in it, or would note no changes for observers.
-const format = 3
+// be materialized views and observers. Since 4 an index may have expressions and a predicate. Since
+// 5 an index may be a GIN index. A store of a lower format has none of this. It is read as it is,
+// and gets the number when it is opened, because a program that supports only the lower format
+// would not find all rows in it, would note no changes for observers, or would write other entries
+// than an index has.
+const format = 5
 
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.
 const (
@@ -42,21 +44,26 @@ type Catalog struct {
 	sequences sync.Map // sequenceID → *sequence
 	rowIDs    sync.Map // table.ID → *idRange
 	nextID    idRange
+	// temporaryIDs are those of temporary objects.
+	temporaryIDs temporaryIDs
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
 	walks       atomic.Int64 // see Walks
 	// turn holds one token: the transaction that took it may commit a change of the schema
 	// (Commit).
 	turn chan struct{}
+	// programs compiles the expressions of indexes.
+	programs Programs
 }
 
 // Open reads the catalog of a store, and on the first opening of a store writes it: database
 // postgres with schema public.
-func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
+func Open(ctx context.Context, store *txn.Store, with ...Option) (*Catalog, error) {
 	c := &Catalog{store: store, turn: make(chan struct{}, 1)}
+	c.apply(with)
 	c.cache.descs = map[table.ID]*table.Desc{}
-	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32,
-		limit: 32}
+	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: int64(table.FirstTemporaryID),
+		grow: 32, limit: 32}
 	_, err := c.own(ctx, func(tx *txn.Txn) error {
 		b, err := tx.Get(ctx, formatKey)
 		if err != nil {
@@ -86,7 +93,9 @@ func (c *Catalog) bootstrap(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	return c.View(tx).createDatabase(ctx,
-		Database{ID: PostgresID, Name: "postgres"}, Schema{ID: PublicID, Name: "public"})
+		Database{ID: PostgresID, Name: "postgres",
+			Comment: "default administrative connection database"},
+		Schema{ID: PublicID, Name: "public"})
 }
 
 // ownRetries bounds the attempts of the catalog's own short transactions. Each conflict means that
@@ -97,12 +106,30 @@ const ownRetries = 1000
 // of the commit.
 func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp,
 	err error) {
+	return own(ctx, c.store, f)
+}
+
+// ownFor is own for what belongs to an object: where that is temporary, the transaction is one of
+// the companion alone.
+func (c *Catalog) ownFor(ctx context.Context, id table.ID,
+	f func(tx *txn.Txn) error) (at tso.Timestamp, err error) {
+	store := c.store
+	if id.Temporary() {
+		if store, err = store.Companion(); err != nil {
+			return 0, err
+		}
+	}
+	return own(ctx, store, f)
+}
+
+func own(ctx context.Context, store *txn.Store, f func(tx *txn.Txn) error) (at tso.Timestamp,
+	err error) {
 	for range ownRetries {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		var done bool
-		if at, done, err = c.attempt(ctx, f); done {
+		if at, done, err = attempt(ctx, store, f); done {
 			return at, err
 		}
 	}
@@ -110,9 +137,9 @@ func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Ti
 }
 
 // attempt is one try of own; done is false when it met a conflict.
-func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp,
+func attempt(ctx context.Context, store *txn.Store, f func(tx *txn.Txn) error) (at tso.Timestamp,
 	done bool, err error) {
-	tx, err := c.store.Begin(ctx, txn.BeginOptions{})
+	tx, err := store.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
 		return 0, true, err
 	}
@@ -132,7 +159,8 @@ func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (at ts
 // Requires: the fields are set before first use.
 type idRange struct {
 	key         []byte
-	first       int64 // the first number of all
+	of          table.ID // what the numbers belong to; 0: the whole catalog
+	first       int64    // the first number of all
 	max         int64
 	grow, limit int64 // size of the next range, which doubles up to limit
 
@@ -143,22 +171,31 @@ type idRange struct {
 }
 
 func (r *idRange) draw(ctx context.Context, c *Catalog) (int64, error) {
+	return r.drawSeveral(ctx, c, 1)
+}
+
+// drawSeveral returns the first of n numbers in a row. What is left of a range that has not so many
+// is not used.
+func (r *idRange) drawSeveral(ctx context.Context, c *Catalog, n int64) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.left == 0 {
+	if r.left < n {
 		if err := r.refill(ctx, c); err != nil {
 			return 0, err
 		}
 	}
+	if r.left < n {
+		return 0, sqlerr.New(sqlerr.ProgramLimitExceeded, "out of identifiers")
+	}
 	id := r.next
-	r.next++
-	r.left--
+	r.next += n
+	r.left -= n
 	return id, nil
 }
 
 func (r *idRange) refill(ctx context.Context, c *Catalog) error {
 	var next, n int64
-	at, err := c.own(ctx, func(tx *txn.Txn) error {
+	at, err := c.ownFor(ctx, r.of, func(tx *txn.Txn) error {
 		b, err := tx.Get(ctx, r.key)
 		if err != nil {
 			return err
@@ -189,12 +226,19 @@ func (c *Catalog) NewID(ctx context.Context) (table.ID, error) {
 	return table.ID(id), err
 }
 
+// NewRelationID returns the ID of a relation. The two behind it are those of its row type and of
+// the type of arrays of that (table.RowTypeOf).
+func (c *Catalog) NewRelationID(ctx context.Context) (table.ID, error) {
+	id, err := c.nextID.drawSeveral(ctx, c, 3)
+	return table.ID(id), err
+}
+
 // NextRowID returns a row ID for a table without a primary key: greater than all before.
 func (c *Catalog) NextRowID(ctx context.Context, id table.ID) (int64, error) {
 	r, ok := c.rowIDs.Load(id)
 	if !ok {
 		r, _ = c.rowIDs.LoadOrStore(id, &idRange{
-			key: rowIDKey(id), first: 1, max: math.MaxInt64, grow: 64, limit: 1 << 16,
+			key: rowIDKey(id), of: id, first: 1, max: math.MaxInt64, grow: 64, limit: 1 << 16,
 		})
 	}
 	return r.(*idRange).draw(ctx, c)

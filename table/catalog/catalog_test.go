@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -330,8 +331,10 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	b, err := table.NewEntryBuilder(d, d.Index(2))
 	require.NoError(t, err)
 	entry := func(id int64, v string) table.Entry {
-		e, err := b.Entry([]types.Datum{types.NewInt(id), types.NewString(v)})
+		es, err := b.Entries(f.ctx, []types.Datum{types.NewInt(id), types.NewString(v)})
 		require.NoError(t, err)
+		e := es[0]
+		e.Key, e.Value = bytes.Clone(e.Key), bytes.Clone(e.Value)
 		return e
 	}
 	f.must(func(tx *txn.Txn, _ *View) error {

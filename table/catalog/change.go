@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -16,22 +18,31 @@ func (v *View) touch() error {
 	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(v.tx.StartTS())))
 }
 
+// touchFor is touch for the change of one key.
+func (v *View) touchFor(key []byte) error {
+	if key[0] == txn.CompanionPrefix {
+		return v.touchTemporary()
+	}
+	return v.touch()
+}
+
 func (v *View) put(key, value []byte) error {
-	if err := v.touch(); err != nil {
+	if err := v.touchFor(key); err != nil {
 		return err
 	}
 	return v.tx.Set(key, value)
 }
 
 func (v *View) remove(key []byte) error {
-	if err := v.touch(); err != nil {
+	if err := v.touchFor(key); err != nil {
 		return err
 	}
 	return v.tx.Delete(key)
 }
 
-// CreateDatabase makes a database with a schema public; 42P04 when it exists.
-func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error) {
+// CreateDatabase makes a database with a schema public; 42P04 when it exists. Its ID is given here.
+func (v *View) CreateDatabase(ctx context.Context, db Database) (Database, error) {
+	name := db.Name
 	if _, ok, err := v.Database(ctx, name); err != nil {
 		return Database{}, err
 	} else if ok {
@@ -42,7 +53,7 @@ func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error
 	if err != nil {
 		return Database{}, err
 	}
-	db := Database{ID: id, Name: name}
+	db.ID = id
 	return db, v.createDatabase(ctx, db, Schema{ID: PublicID, Name: "public"})
 }
 
@@ -54,7 +65,10 @@ func (v *View) newID(ctx context.Context, key []byte) (table.ID, error) {
 	return v.NewID(ctx)
 }
 
-func (v *View) createDatabase(_ context.Context, db Database, public Schema) error {
+func (v *View) createDatabase(ctx context.Context, db Database, public Schema) error {
+	if err := v.refer(ctx, nil, db.references()); err != nil {
+		return err
+	}
 	if err := v.put(databaseKey(db.Name), encodeJSON(db)); err != nil {
 		return err
 	}
@@ -69,12 +83,21 @@ func (v *View) DropDatabase(ctx context.Context, db Database) error {
 	if err != nil {
 		return err
 	}
+	if err := v.dropTypes(ctx, db.ID); err != nil { // while the row types are there that they need
+		return err
+	}
 	for _, d := range rels {
 		if err := v.DropRelation(ctx, d); err != nil {
 			return err
 		}
 	}
 	v.tx.Validate(table.PrefixSpan(schemaPrefix(db.ID)))
+	if err := v.dropExtensions(ctx, db.ID); err != nil {
+		return err
+	}
+	if err := v.dropLargeObjects(ctx, db.ID); err != nil {
+		return err
+	}
 	schemas, err := v.Schemas(ctx, db.ID)
 	if err != nil {
 		return err
@@ -84,11 +107,24 @@ func (v *View) DropDatabase(ctx context.Context, db Database) error {
 			return err
 		}
 	}
+	if err := v.forgetRolesIn(ctx, db.ID); err != nil {
+		return err
+	}
+	if err := v.refer(ctx, db.references(), nil); err != nil {
+		return err
+	}
 	return v.remove(databaseKey(db.Name))
 }
 
 // UpdateDatabase writes a database whose name and ID are unchanged.
-func (v *View) UpdateDatabase(_ context.Context, db Database) error {
+func (v *View) UpdateDatabase(ctx context.Context, db Database) error {
+	old, err := readJSON[Database](ctx, v.tx, databaseKey(db.Name))
+	if err != nil {
+		return err
+	}
+	if err := v.refer(ctx, old.references(), db.references()); err != nil {
+		return err
+	}
 	return v.put(databaseKey(db.Name), encodeJSON(db))
 }
 
@@ -106,7 +142,7 @@ func (v *View) RenameDatabase(ctx context.Context, db Database, name string) err
 		return err
 	}
 	db.Name = name
-	return v.UpdateDatabase(ctx, db)
+	return v.put(databaseKey(db.Name), encodeJSON(db))
 }
 
 // SetSystemSettings replaces what the sessions of all databases begin with, "name=value" each.
@@ -114,8 +150,9 @@ func (v *View) SetSystemSettings(_ context.Context, entries []string) error {
 	return v.put(systemKey, encodeJSON(entries))
 }
 
-// CreateSchema makes a schema; 42P06 when it exists.
-func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Schema, error) {
+// CreateSchema makes a schema; 42P06 when it exists. Its ID is given here.
+func (v *View) CreateSchema(ctx context.Context, s Schema) (Schema, error) {
+	db, name := s.Database, s.Name
 	if _, ok, err := v.Schema(ctx, db, name); err != nil {
 		return Schema{}, err
 	} else if ok {
@@ -128,7 +165,10 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	if err != nil {
 		return Schema{}, err
 	}
-	s := Schema{ID: id, Database: db, Name: name}
+	s.ID = id
+	if err := v.refer(ctx, nil, s.references()); err != nil {
+		return Schema{}, err
+	}
 	return s, v.put(schemaKey(db, name), encodeJSON(s))
 }
 
@@ -149,19 +189,76 @@ func (v *View) holdDatabase(ctx context.Context, id table.ID) error {
 }
 
 // DropSchema removes a schema. Requires: nothing is left in it.
-func (v *View) DropSchema(_ context.Context, s Schema) error {
+func (v *View) DropSchema(ctx context.Context, s Schema) error {
 	v.tx.Validate(table.PrefixSpan(namesPrefix(s.Database, s.ID)))
+	if err := v.forgetDefaults(ctx, s); err != nil {
+		return err
+	}
+	if err := v.refer(ctx, s.references(), nil); err != nil {
+		return err
+	}
+	v.tx.Validate(table.PrefixSpan(typeNamesPrefix(s.Database, s.ID)))
 	return v.remove(schemaKey(s.Database, s.Name))
 }
 
 // UpdateSchema writes a schema whose name and ID are unchanged.
-func (v *View) UpdateSchema(_ context.Context, s Schema) error {
+func (v *View) UpdateSchema(ctx context.Context, s Schema) error {
+	old, err := readJSON[Schema](ctx, v.tx, schemaKey(s.Database, s.Name))
+	if err != nil {
+		return err
+	}
+	if err := v.refer(ctx, old.references(), s.references()); err != nil {
+		return err
+	}
 	return v.put(schemaKey(s.Database, s.Name), encodeJSON(s))
+}
+
+// RenameSchema gives a schema another name; 42P06 when it is taken. Relations and types of the
+// schema have the name too: they are the caller's to change.
+func (v *View) RenameSchema(ctx context.Context, s Schema, name string) error {
+	db := s.Database
+	if _, ok, err := v.Schema(ctx, db, name); err != nil {
+		return err
+	} else if ok {
+		return sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", name)
+	}
+	if err := v.reserve(ctx, schemaKey(db, name)); err != nil {
+		return err
+	}
+	extensions, err := v.Extensions(ctx, db)
+	if err != nil {
+		return err
+	}
+	// What others make in the schema meanwhile would keep the old name.
+	v.tx.Validate(table.PrefixSpan(namesPrefix(db, s.ID)))
+	v.tx.Validate(table.PrefixSpan(typeNamesPrefix(db, s.ID)))
+	v.tx.Validate(table.PrefixSpan(extensionPrefix(db)))
+	if err := v.remove(schemaKey(db, s.Name)); err != nil {
+		return err
+	}
+	s.Name = name
+	if err := v.put(schemaKey(db, name), encodeJSON(s)); err != nil {
+		return err
+	}
+	for _, e := range extensions {
+		if e.SchemaID != s.ID {
+			continue
+		}
+		next := e
+		next.Schema = name
+		if err := v.UpdateExtension(ctx, e, next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CreateRelation adds a table, view or sequence with its indexes; 42P07 when a name is taken.
 // Requires: IDs are drawn, d.Schema is the name of schema d.SchemaID. d is not to be changed after.
 func (v *View) CreateRelation(ctx context.Context, d *table.Desc) error {
+	if err := v.noteTypes(ctx, d); err != nil {
+		return err
+	}
 	if err := v.claim(ctx, d, d.Name, nameEntry{relation: d.ID}); err != nil {
 		return err
 	}
@@ -171,20 +268,26 @@ func (v *View) CreateRelation(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
-	if err := v.depend(d, true); err != nil {
+	if err := v.depend(ctx, d, true); err != nil {
+		return err
+	}
+	if err := v.refer(ctx, nil, referencesOf(d)); err != nil {
 		return err
 	}
 	return v.putDesc(d, 0)
 }
 
-// depend notes or forgets what a view reads.
-func (v *View) depend(d *table.Desc, on bool) error {
-	if d.View == nil {
-		return nil
-	}
-	for _, id := range d.View.DependsOn {
+// depend notes or forgets what a view reads, and the user types that a relation uses. Whatever
+// drops or changes such a type meanwhile makes the commit fail.
+func (v *View) depend(ctx context.Context, d *table.Desc, on bool) error {
+	types := UserTypes(d)
+	for _, id := range slices.Concat(types, Reads(d)) {
 		var err error
-		if key := dependKey(id, d.ID); on {
+		key := dependKey(id, d.ID)
+		if d.Temporary() {
+			key = table.AppendID(ownDependPrefix(d.SchemaID, id), d.ID)
+		}
+		if on {
 			err = v.put(key, nil)
 		} else {
 			err = v.remove(key)
@@ -193,7 +296,49 @@ func (v *View) depend(d *table.Desc, on bool) error {
 			return err
 		}
 	}
+	if on {
+		v.holdExtensions(d)
+	}
+	if on && !d.Temporary() {
+		for _, id := range types {
+			if err := v.holdType(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// Reads lists the relations that a view reads, or the policies of a table beside the table itself,
+// each once.
+func Reads(d *table.Desc) []table.ID {
+	if d.View != nil {
+		return d.View.DependsOn
+	}
+	var ids idSet
+	for i := range d.Policies {
+		ids.add(d.Policies[i].DependsOn...)
+	}
+	return ids
+}
+
+// UserTypes lists the user types that a relation uses, each once.
+func UserTypes(d *table.Desc) []table.ID {
+	var ids idSet
+	for i := range d.Columns {
+		ids.add(WireOf(d.Columns[i].Type).User...)
+	}
+	for i := range d.Exprs {
+		ids.add(WireOf(d.Exprs[i].Type).User...)
+	}
+	for _, s := range d.States() {
+		ids.add(UserTypes(s)...)
+	}
+	ids.add(d.Types...)
+	if d.OfType != 0 {
+		ids.add(d.OfType)
+	}
+	return ids
 }
 
 // claim takes a name in the relation's schema, which must still be there when the name appears.
@@ -205,16 +350,22 @@ func (v *View) claim(ctx context.Context, d *table.Desc, name string, e nameEntr
 	if taken.relation != 0 {
 		return duplicateRelation(name)
 	}
+	if err := v.rowTypeFree(ctx, d, name, e); err != nil {
+		return err
+	}
 	if err := v.reserve(ctx, nameKey(d.DatabaseID, d.SchemaID, name)); err != nil {
 		return err
 	}
-	v.validate(schemaKey(d.DatabaseID, d.Schema))
+	if !d.Temporary() {
+		v.validate(schemaKey(d.DatabaseID, d.Schema))
+	}
 	return v.put(nameKey(d.DatabaseID, d.SchemaID, name), e.encode())
 }
 
 func (v *View) putDesc(d *table.Desc, old uint64) error {
 	d.Version = v.c.newVersion(max(old, uint64(v.tx.StartTS())))
-	if err := d.Prepare(); err != nil {
+	d.TrimExprs()
+	if err := v.c.prepare(d); err != nil {
 		return err
 	}
 	b, err := encodeDesc(d)
@@ -241,11 +392,31 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 // (another storage ID, or an index that is gone) is dropped as a whole; all other rows and index
 // entries are the caller's to mend. Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
-	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
-	if err := v.RelabelRelation(ctx, old, d); err != nil || !d.HasRows() {
+	if err := v.RenameRelation(ctx, old, d); err != nil || !d.HasRows() {
 		return err
 	}
 	return v.ExcludeWriters(d.ID)
+}
+
+// RenameRelation is UpdateRelation for changes of names that do not matter to writers of rows, but
+// to what reads the relation or has columns of its row type. It does not make them fail.
+func (v *View) RenameRelation(ctx context.Context, old, d *table.Desc) error {
+	v.holdDependents(d)
+	if err := v.RelabelRelation(ctx, old, d); err != nil || d.RowType == 0 {
+		return err
+	}
+	return v.renewDependents(ctx, d.RowType, false, map[table.ID]bool{d.ID: true})
+}
+
+// holdDependents makes Commit fail if a view that reads the relation, or something that is made of
+// its row type, is made meanwhile.
+func (v *View) holdDependents(d *table.Desc) {
+	if !d.Temporary() {
+		v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
+		if d.RowType != 0 {
+			v.tx.Validate(table.PrefixSpan(dependPrefix(d.RowType)))
+		}
+	}
 }
 
 // ExcludeWriters makes transactions fail that write rows of a table by what they have read of the
@@ -256,6 +427,9 @@ func (v *View) ExcludeWriters(id table.ID) error { return v.put(table.WritersKey
 // indexes, comments, and that all rows obey a constraint that writers check already. It does not
 // make them fail.
 func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
+	if err := v.noteTypes(ctx, d); err != nil {
+		return err
+	}
 	type name struct {
 		schema table.ID
 		name   string
@@ -286,10 +460,13 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 			}
 		}
 	}
-	if err := v.depend(old, false); err != nil {
+	if err := v.depend(ctx, old, false); err != nil {
 		return err
 	}
-	if err := v.depend(d, true); err != nil {
+	if err := v.depend(ctx, d, true); err != nil {
+		return err
+	}
+	if err := v.refer(ctx, referencesOf(old), referencesOf(d)); err != nil {
 		return err
 	}
 	if err := v.moveStorage(old, d); err != nil {
@@ -314,7 +491,7 @@ func nameTwice(d *table.Desc) (name string, ok bool) {
 
 // DropRelation removes a relation. Its rows and index entries are dropped as a whole.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
-	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
+	v.holdDependents(d)
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
 	}
@@ -338,8 +515,16 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
-	if err := v.depend(d, false); err != nil {
+	if err := v.depend(ctx, d, false); err != nil {
 		return err
+	}
+	if err := v.refer(ctx, referencesOf(d), nil); err != nil {
+		return err
+	}
+	if d.RowType != 0 && !d.Temporary() {
+		if err := v.forgetObject(ctx, d.DatabaseID, acl.Type, d.RowType); err != nil {
+			return err
+		}
 	}
 	if err := v.forget(ctx, d); err != nil {
 		return err

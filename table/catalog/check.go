@@ -42,8 +42,8 @@ func (p Problem) String() string {
 // entry in every index with the right value, every entry has its row, unique keys are unique, no
 // key of a table or an observer is without an owner, and no lock is left of a transaction that is
 // gone. report gets each problem; Check itself fails only when it cannot go on.
-func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
-	return CheckAt(ctx, store, 0, report)
+func Check(ctx context.Context, store *txn.Store, report func(Problem), with ...Option) error {
+	return CheckAt(ctx, store, 0, report, with...)
 }
 
 // Report receives what CheckWithProgress finds.
@@ -53,6 +53,8 @@ type Report struct {
 	// being read and the number of all so far.
 	Progress func(relation string, keys int64)
 	Every    int64
+	// With has the options with which the catalog is opened.
+	With []Option
 }
 
 // CheckWithProgress is Check, and reports its progress.
@@ -62,8 +64,9 @@ func CheckWithProgress(ctx context.Context, store *txn.Store, r Report) error {
 
 // CheckAt is Check as of a timestamp at or above the safepoint. It does not look at locks, which
 // have no past. Zero is now.
-func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report func(Problem)) error {
-	return checkAt(ctx, store, ts, Report{Problem: report})
+func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report func(Problem),
+	with ...Option) error {
+	return checkAt(ctx, store, ts, Report{Problem: report, With: with})
 }
 
 func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) error {
@@ -74,6 +77,7 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 	defer func() { _ = tx.Rollback(ctx) }()
 	c := &Catalog{store: store}
 	c.cache.descs = map[table.ID]*table.Desc{}
+	c.apply(r.With)
 	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, progress: r,
 		names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
 	if err := ch.catalog(ctx); err != nil {
@@ -98,6 +102,9 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 		return err
 	}
 	if err := ch.incrementalViews(ctx); err != nil {
+		return err
+	}
+	if err := ch.largeObjects(ctx); err != nil {
 		return err
 	}
 	if err := ch.strays(ctx); err != nil || ts != 0 {
@@ -193,6 +200,7 @@ func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) err
 func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 	builders := make([]*table.EntryBuilder, len(d.Indexes))
 	sums := make([]entrySum, len(d.Indexes)) // of what the rows ask for
+	failed := make([]bool, len(d.Indexes))   // the entries of a row could not be made
 	for i := range d.Indexes {
 		b, err := table.NewEntryBuilder(d, &d.Indexes[i])
 		if err != nil {
@@ -206,11 +214,14 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 			if d.Indexes[i].ID == table.RowIndexID {
 				continue
 			}
-			e, err := b.Entry(row)
+			entries, err := b.Entries(ctx, row)
 			if err != nil {
-				return err
+				failed[i] = true // compare names the rows
+				continue
 			}
-			sums[i].add(e.Key, e.Value)
+			for _, e := range entries {
+				sums[i].add(e.Key, e.Value)
+			}
 		}
 		for i := range d.Columns {
 			if d.Columns[i].NotNull && row[i].Null {
@@ -233,14 +244,30 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 		if err != nil {
 			return err
 		}
-		if have == sums[i] {
+		if have != sums[i] || failed[i] {
+			if err := ch.compare(ctx, d, ix, builders[i]); err != nil {
+				return err
+			}
 			continue
 		}
-		if err := ch.compare(ctx, d, ix, builders[i]); err != nil {
+		if err := ch.exclusion(ctx, d, ix); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// exclusion reports rows that exclude each other by an EXCLUDE constraint.
+func (ch *checker) exclusion(ctx context.Context, d *table.Desc, ix *table.Index) error {
+	if !ix.Exclusion() {
+		return nil
+	}
+	return table.Excluding(ctx, ch.tx, d, ix, func(row, other []types.Datum) error {
+		ch.report(Problem{Relation: ch.names[d.ID], Index: ix.Name,
+			What: "rows " + table.FormatRow(d, other) + " and " + table.FormatRow(d, row) +
+				" exclude each other"})
+		return ctx.Err()
+	})
 }
 
 // compare names every row and every entry that has not its counterpart.
@@ -256,24 +283,29 @@ func (ch *checker) compare(ctx context.Context, d *table.Desc, ix *table.Index,
 
 func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index,
 	b *table.EntryBuilder, row []types.Datum) error {
-	e, err := b.Entry(row)
+	p := Problem{Relation: ch.names[d.ID], Index: ix.Name}
+	entries, err := b.Entries(ctx, row)
 	if err != nil {
-		return err
+		p.What = "entry of row " + table.FormatRow(d, row) + " cannot be made: " + err.Error()
+		ch.report(p)
+		return ctx.Err()
 	}
-	have, err := ch.tx.Get(ctx, e.Key)
-	if err != nil {
-		return err
+	for _, e := range entries {
+		have, err := ch.tx.Get(ctx, e.Key)
+		if err != nil {
+			return err
+		}
+		p.Key = bytes.Clone(e.Key)
+		switch {
+		case have == nil:
+			p.What = "row " + table.FormatRow(d, row) + " has no entry"
+		case !bytes.Equal(have, e.Value):
+			p.What = "entry of row " + table.FormatRow(d, row) + " has another value"
+		default:
+			continue
+		}
+		ch.report(p)
 	}
-	p := Problem{Relation: ch.names[d.ID], Index: ix.Name, Key: bytes.Clone(e.Key)}
-	switch {
-	case have == nil:
-		p.What = "row " + table.FormatRow(d, row) + " has no entry"
-	case !bytes.Equal(have, e.Value):
-		p.What = "entry of row " + table.FormatRow(d, row) + " has another value"
-	default:
-		return nil
-	}
-	ch.report(p)
 	return nil
 }
 
@@ -307,11 +339,12 @@ func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index,
 		if err != nil {
 			return err
 		}
-		e, err := b.Entry(row)
+		entries, err := b.Entries(ctx, row)
 		if err != nil {
-			return err
+			continue // rowEntry has reported the row
 		}
-		if !bytes.Equal(e.Key, p.Key) {
+		if !slices.ContainsFunc(entries,
+			func(e table.Entry) bool { return bytes.Equal(e.Key, p.Key) }) {
 			p.What = "entry does not belong to its row " + table.FormatRow(d, row)
 			ch.report(p)
 		}

@@ -16,7 +16,7 @@ import (
 // index: the same for ten rows and for two thousand.
 func TestACheckOfASoundTableLooksNothingUp(t *testing.T) {
 	engine := record.New(memkv.New(memkv.Options{}))
-	f := newFixture(t, engine, txn.Options{})
+	f := newFixture(t, engine, txn.Options{Clock: still})
 	d := f.simple("t")
 	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx",
 		Columns: []table.IndexColumn{{ColumnID: 2}}})

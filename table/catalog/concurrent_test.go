@@ -19,13 +19,13 @@ func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 		f := memory(t)
 		var db Database
 		f.must(func(_ *txn.Txn, v *View) (err error) {
-			db, err = v.CreateDatabase(f.ctx, "d")
+			db, err = v.CreateDatabase(f.ctx, Database{Name: "d"})
 			return err
 		})
 		drop, create := f.begin(), f.begin()
 		dv, cv := f.cat.View(drop), f.cat.View(create)
 		require.NoError(t, dv.DropDatabase(f.ctx, db))
-		_, err := cv.CreateSchema(f.ctx, db.ID, "x")
+		_, err := cv.CreateSchema(f.ctx, Schema{Database: db.ID, Name: "x"})
 		require.NoError(t, err)
 		commitDrop := func() error {
 			return dv.Commit(f.ctx, true,
@@ -48,7 +48,7 @@ func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 			continue
 		}
 		late := f.begin()
-		_, err = f.cat.View(late).CreateSchema(f.ctx, db.ID, "y")
+		_, err = f.cat.View(late).CreateSchema(f.ctx, Schema{Database: db.ID, Name: "y"})
 		var gone *sqlerr.Error
 		require.ErrorAs(t, err, &gone)
 		require.Equal(t, sqlerr.InvalidCatalogName, gone.Code)
@@ -69,14 +69,14 @@ func TestAStreamedVersionIsAboveThoseBefore(t *testing.T) {
 	}
 	early := f.begin()
 	f.must(func(_ *txn.Txn, v *View) error {
-		_, err := v.CreateSchema(f.ctx, PostgresID, "between")
+		_, err := v.CreateSchema(f.ctx, Schema{Database: PostgresID, Name: "between"})
 		return err
 	})
 	before := version()
 	require.NoError(t, early.Advance(f.ctx))
 	v := f.cat.View(early)
 	for i := range 50 {
-		_, err := v.CreateSchema(f.ctx, PostgresID, fmt.Sprintf("s%d", i))
+		_, err := v.CreateSchema(f.ctx, Schema{Database: PostgresID, Name: fmt.Sprintf("s%d", i)})
 		require.NoError(t, err)
 	}
 	require.False(t, early.Buffered(versionKey), "it is streamed out")

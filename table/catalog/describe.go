@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/largeobject"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/txn"
 )
@@ -82,6 +83,12 @@ func (ds *Describer) Key(key []byte) string {
 		if id, kind, row, ok := table.DecodeObserverKey(key); ok {
 			return ds.observerKey(id, kind, row)
 		}
+	case table.PrefixLarge:
+		if k, ok := largeobject.DecodeKey(key); ok && k.Record {
+			return fmt.Sprintf("/largeobject/%d/%d", k.Database, k.ID)
+		} else if ok {
+			return fmt.Sprintf("/largeobject/%d/%d/page/%d", k.Database, k.ID, k.Page)
+		}
 	case table.PrefixView:
 		if id, ok := table.ViewOfStateKey(key); ok {
 			return "/view/" + ds.relation(id)
@@ -149,6 +156,8 @@ var catalogKeys = map[byte]struct{ name, parts string }{
 	tagDatabase: {"database", "s"}, tagSchema: {"schema", "is"}, tagName: {"name", "iis"},
 	tagDesc: {"desc", "r"}, tagWriters: {"writers", "r"}, tagStorage: {"storage", "i"},
 	tagObserver: {"observer", "is"}, tagDepend: {"reads", "rr"},
+	tagType: {"type", "i"}, tagTypeName: {"type-name", "iis"},
+	tagExtension: {"extension", "is"},
 }
 
 func (ds *Describer) catalogKey(rest []byte) string {
@@ -195,6 +204,10 @@ func (ds *Describer) Value(key, value []byte) string {
 		if len(value) == 8 {
 			return fmt.Sprintf("next=%d", binary.BigEndian.Uint64(value))
 		}
+	case table.PrefixLarge:
+		if k, ok := largeobject.DecodeKey(key); ok && k.Record {
+			return string(value)
+		}
 	case table.PrefixTable:
 		if k, ok := table.DecodeKey(key); ok && ds.tables[k.Storage] != nil {
 			return table.DescribeValue(ds.tables[k.Storage], k, value)
@@ -209,7 +222,7 @@ func (ds *Describer) Value(key, value []byte) string {
 func catalogValue(rest, value []byte) string {
 	if len(rest) > 0 {
 		switch rest[0] {
-		case tagDatabase, tagSchema:
+		case tagDatabase, tagSchema, tagType:
 			return string(value)
 		case tagDesc:
 			if v, js, err := descVersion(value); err == nil {
@@ -221,6 +234,10 @@ func catalogValue(rest, value []byte) string {
 					return fmt.Sprintf("relation %d, index %d", e.relation, e.index)
 				}
 				return fmt.Sprintf("relation %d", e.relation)
+			}
+		case tagTypeName:
+			if id, _, ok := table.ReadID(value); ok {
+				return fmt.Sprintf("type %d", id)
 			}
 		case tagStorage:
 			if id, _, ok := table.ReadID(value); ok {

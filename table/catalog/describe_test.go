@@ -63,11 +63,12 @@ func TestKeysAndValuesHaveAText(t *testing.T) {
 	}))
 	require.NoError(t, tx.Rollback(f.ctx))
 	got := regexp.MustCompile(`\x01`).ReplaceAllString(strings.Join(out, "\n"), "␁")
-	require.Equal(t, `/catalog/database/postgres = {"ID":5,"Name":"postgres","Comment":""}
+	require.Equal(t, `/catalog/database/postgres = {"ID":5,"Name":"postgres",`+
+		`"Comment":"default administrative connection database"}
 /catalog/desc/16384 seq = (descriptor)
 /catalog/desc/16385 docs = (descriptor)
 /catalog/desc/30000 vw = (descriptor)
-/catalog/format = 3
+/catalog/format = 5
 /catalog/next-id = 16416
 /catalog/name/5/2200/docs = relation 16385
 /catalog/name/5/2200/docs_n_idx = relation 16385, index 20002

@@ -16,7 +16,11 @@
 //	c o {storage}                → table whose rows lie under another ID than its own
 //	c y                          → settings of ALTER SYSTEM
 //	c p {relation}{view}         → nothing: the view reads the relation
+//	c t {type}                   → user type, or the type whose arrays the type is
+//	c m {database}{schema}{name} → user type of that name, or type of its arrays
+//	c p {type}{user}             → nothing: the relation or type uses the type
 //	c e {database}{name}         → observer of that name
+//	c r …                        → roles, what they are members of, what names them (role.go)
 //	o {observer}…                → what an observer keeps; its values are package txn/observer's
 //	s {sequence}{epoch}          → position of a sequence
 //	r {table}                    → next row ID of a table without primary key

@@ -1,12 +1,14 @@
 package catalog
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -18,23 +20,66 @@ const descFormat = 1
 type wireDesc struct {
 	table.Desc
 	Columns []wireColumn
+	Exprs   []wireExpr `json:",omitempty"`
 	States  []wireDesc `json:",omitempty"` // of an incremental view
 }
 
 type wireColumn struct {
 	table.Column
-	Type wireType
+	Type WireType
 }
 
-type wireType struct {
-	OID types.OID
-	Mod int32
+type wireExpr struct {
+	table.Expression
+	Type WireType
+}
+
+// WireType is a type as descriptors keep it. User lists the user types that it mentions, and Held
+// is what the values can be read as when these are gone; a built-in type has neither.
+type WireType struct {
+	OID  types.OID
+	Mod  int32
+	User []table.ID `json:",omitempty"`
+	Held types.OID  `json:",omitempty"`
+}
+
+// WireOf returns how a descriptor keeps a type.
+func WireOf(t *types.Type) WireType {
+	w := WireType{OID: t.OID, Mod: t.Mod}
+	t.UserTypes(func(u *types.Type) { w.User = append(w.User, table.ID(u.OID)) })
+	if len(w.User) > 0 {
+		w.Held = t.Held().OID
+	}
+	return w
+}
+
+// resolveType finds the type that a descriptor keeps.
+type resolveType func(WireType) (*types.Type, error)
+
+// resolver resolves types by the schema that the transaction sees.
+func (v *View) resolver(ctx context.Context) resolveType {
+	return func(w WireType) (*types.Type, error) { return v.wireType(ctx, w) }
+}
+
+func (v *View) wireType(ctx context.Context, w WireType) (*types.Type, error) {
+	t, err := v.TypeByOID(ctx, w.OID)
+	if err == nil && t == nil {
+		err = fmt.Errorf("catalog: unknown type %d: %w", w.OID, kv.ErrCorruption)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Apply(w.Mod), nil
 }
 
 func wireOf(d *table.Desc) wireDesc {
 	w := wireDesc{Desc: *d, Columns: make([]wireColumn, len(d.Columns))}
 	for i, c := range d.Columns {
-		w.Columns[i] = wireColumn{Column: c, Type: wireType{OID: c.Type.OID, Mod: c.Type.Mod}}
+		w.Columns[i] = wireColumn{Column: c, Type: WireOf(c.Type)}
+	}
+	for _, e := range d.Exprs {
+		w.Exprs = append(w.Exprs,
+			wireExpr{Expression: e, Type: WireOf(e.Type)})
 	}
 	for _, s := range d.States() {
 		w.States = append(w.States, wireOf(s))
@@ -64,19 +109,16 @@ func descVersion(b []byte) (version uint64, rest []byte, err error) {
 	return v, b[1+n:], nil
 }
 
-func decodeDesc(b []byte) (*table.Desc, error) {
-	d, err := parseDesc(b)
+func (c *Catalog) decodeDesc(b []byte, types resolveType) (*table.Desc, error) {
+	d, err := parseDesc(b, types)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Prepare(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d, c.prepare(d)
 }
 
 // parseDesc is decodeDesc before the encodings of rows and entries are worked out.
-func parseDesc(b []byte) (*table.Desc, error) {
+func parseDesc(b []byte, types resolveType) (*table.Desc, error) {
 	_, js, err := descVersion(b)
 	if err != nil {
 		return nil, err
@@ -85,7 +127,7 @@ func parseDesc(b []byte) (*table.Desc, error) {
 	if err := json.Unmarshal(js, &w); err != nil {
 		return nil, fmt.Errorf("catalog: descriptor: %w: %w", kv.ErrCorruption, err)
 	}
-	d, err := w.desc()
+	d, err := w.desc(types)
 	if err != nil {
 		return nil, err
 	}
@@ -99,20 +141,31 @@ func parseDesc(b []byte) (*table.Desc, error) {
 }
 
 // desc returns the descriptor that was encoded.
-func (w *wireDesc) desc() (*table.Desc, error) {
+func (w *wireDesc) desc(types resolveType) (*table.Desc, error) {
 	d := &w.Desc
 	d.Columns = make([]table.Column, len(w.Columns))
 	for i, c := range w.Columns {
-		t, ok := types.ByOID(c.Type.OID)
-		if !ok {
-			return nil, fmt.Errorf("catalog: relation %q: unknown type %d: %w", d.Name, c.Type.OID,
-				kv.ErrCorruption)
+		t, err := types(c.Type)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: relation %q: %w", d.Name, err)
 		}
 		d.Columns[i] = c.Column
-		d.Columns[i].Type = t.Apply(c.Type.Mod)
+		d.Columns[i].Type = t
+	}
+	d.Exprs = nil
+	for _, e := range w.Exprs {
+		t, err := types(e.Type)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: relation %q: %w", d.Name, err)
+		}
+		e.Expression.Type = t
+		d.Exprs = append(d.Exprs, e.Expression)
+	}
+	if err := mentioned(d, types); err != nil {
+		return nil, err
 	}
 	for i := range w.States {
-		s, err := w.States[i].desc()
+		s, err := w.States[i].desc(types)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +180,16 @@ type Database struct {
 	Name    string
 	Comment string
 	// Settings are what its sessions begin with, "name=value" each.
-	Settings []string `json:",omitempty"`
+	Settings []string        `json:",omitempty"`
+	Owner    acl.StoredOwner `json:",omitempty"` // 0: the bootstrap superuser
+	ACL      acl.List        `json:",omitzero"`
+	// ConnectionLimit is one more than the sessions that the database may have; 0: any number.
+	ConnectionLimit int `json:",omitempty"`
+}
+
+// OwnedBy returns the role that owns the database.
+func (d *Database) OwnedBy() acl.RoleID {
+	return d.Owner.Or(acl.Postgres)
 }
 
 // Schema is a schema of a database.
@@ -136,6 +198,36 @@ type Schema struct {
 	Database table.ID
 	Name     string
 	Comment  string
+	Owner    acl.StoredOwner `json:",omitempty"` // 0: what OwnedBy returns
+	ACL      acl.List        `json:",omitzero"`  // nil: what Privileges returns
+}
+
+// OwnedBy returns the role that owns the schema. The schema public of a database belongs to the
+// owner of the database, unless it got another one.
+func (s *Schema) OwnedBy() acl.RoleID {
+	if s.ID == PublicID {
+		return s.Owner.Or(acl.DatabaseOwner)
+	}
+	return s.Owner.Or(acl.Postgres)
+}
+
+// Give makes a role the owner of the schema, in what was granted too.
+func (s *Schema) Give(to acl.RoleID) {
+	s.ACL = s.Privileges().Owned(s.OwnedBy(), to)
+	s.Owner = acl.StoredOwner(to)
+}
+
+// Privileges returns the list of the schema; nil for the default. Everyone may use the schema
+// public at first, and its owner alone may create there.
+func (s *Schema) Privileges() acl.List {
+	if s.ACL != nil || s.ID != PublicID {
+		return s.ACL
+	}
+	owner := s.OwnedBy()
+	return acl.List{
+		{Grantee: owner, Grantor: owner, Granted: acl.Schema.All()},
+		{Grantee: acl.Public, Grantor: owner, Granted: acl.Usage},
+	}
 }
 
 func encodeJSON(v any) []byte {

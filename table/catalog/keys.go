@@ -9,18 +9,22 @@ import (
 // Tags after the catalog's prefix; 'd', the descriptors, is table.DescKey, and 'w' is
 // table.WritersKey.
 const (
-	tagFormat   = 'f'
-	tagVersion  = 'v'
-	tagNextID   = 'i'
-	tagDatabase = 'b'
-	tagSchema   = 's'
-	tagName     = 'n'
-	tagDesc     = 'd'
-	tagDepend   = 'p'
-	tagWriters  = 'w'
-	tagSystem   = 'y'
-	tagStorage  = 'o'
-	tagObserver = 'e'
+	tagFormat    = 'f'
+	tagVersion   = 'v'
+	tagNextID    = 'i'
+	tagDatabase  = 'b'
+	tagSchema    = 's'
+	tagName      = 'n'
+	tagDesc      = 'd'
+	tagDepend    = 'p'
+	tagWriters   = 'w'
+	tagSystem    = 'y'
+	tagStorage   = 'o'
+	tagObserver  = 'e'
+	tagRole      = 'r'
+	tagType      = 't'
+	tagTypeName  = 'm'
+	tagExtension = 'x'
 )
 
 var (
@@ -44,8 +48,13 @@ func namePrefix(db table.ID) []byte {
 	return table.AppendID([]byte{table.PrefixCatalog, tagName}, db)
 }
 
-// namesPrefix is that of the names in one schema.
-func namesPrefix(db, schema table.ID) []byte { return table.AppendID(namePrefix(db), schema) }
+// namesPrefix is that of the names in one schema. A temporary schema's ID is enough.
+func namesPrefix(db, schema table.ID) []byte {
+	if schema.Temporary() {
+		return table.KeyPrefix(schema, table.PrefixCatalog, tagName)
+	}
+	return table.AppendID(namePrefix(db), schema)
+}
 
 func nameKey(db, schema table.ID, name string) []byte {
 	return append(namesPrefix(db, schema), name...)
@@ -57,9 +66,20 @@ func dependPrefix(on table.ID) []byte {
 
 func dependKey(on, view table.ID) []byte { return table.AppendID(dependPrefix(on), view) }
 
+// ownDependPrefix is dependPrefix for the temporary views of one session. Another session that
+// drops what they read is not to know of them.
+func ownDependPrefix(schema, on table.ID) []byte {
+	return table.AppendID(table.KeyPrefix(schema, table.PrefixCatalog, tagDepend), on)
+}
+
+// temporaryVersionKey is the version of one session's temporary objects.
+func temporaryVersionKey(schema table.ID) []byte {
+	return table.KeyPrefix(schema, table.PrefixCatalog, tagVersion)
+}
+
 // storageKey leads from a storage ID that is not a table's own number to the table.
 func storageKey(id table.StorageID) []byte {
-	return table.AppendStorageID([]byte{table.PrefixCatalog, tagStorage}, id)
+	return table.KeyPrefix(table.ID(id), table.PrefixCatalog, tagStorage)
 }
 
 func observerPrefix(db table.ID) []byte {
@@ -68,15 +88,38 @@ func observerPrefix(db table.ID) []byte {
 
 func observerKey(db table.ID, name string) []byte { return append(observerPrefix(db), name...) }
 
+func typeKey(id table.ID) []byte {
+	return table.AppendID([]byte{table.PrefixCatalog, tagType}, id)
+}
+
+func typeNamePrefix(db table.ID) []byte {
+	return table.AppendID([]byte{table.PrefixCatalog, tagTypeName}, db)
+}
+
+// typeNamesPrefix is that of the names of types in one schema.
+func typeNamesPrefix(db, schema table.ID) []byte {
+	return table.AppendID(typeNamePrefix(db), schema)
+}
+
+func typeNameKey(db, schema table.ID, name string) []byte {
+	return append(typeNamesPrefix(db, schema), name...)
+}
+
+func extensionPrefix(db table.ID) []byte {
+	return table.AppendID([]byte{table.PrefixCatalog, tagExtension}, db)
+}
+
+func extensionKey(db table.ID, name string) []byte { return append(extensionPrefix(db), name...) }
+
 func sequencePrefix(id table.ID) []byte {
-	return table.AppendID([]byte{table.PrefixSequence}, id)
+	return table.KeyPrefix(id, table.PrefixSequence)
 }
 
 func sequenceKey(id table.ID, epoch uint32) []byte {
 	return binary.BigEndian.AppendUint32(sequencePrefix(id), epoch)
 }
 
-func rowIDKey(id table.ID) []byte { return table.AppendID([]byte{table.PrefixRowID}, id) }
+func rowIDKey(id table.ID) []byte { return table.KeyPrefix(id, table.PrefixRowID) }
 
 // nameEntry is what a name in a schema refers to: a relation, or an index of one.
 type nameEntry struct {

@@ -78,7 +78,7 @@ func sameType(a, b *types.Type) bool { return a.OID == b.OID && a.Mod == b.Mod }
 func shapeOf(d *table.Desc) *table.Desc {
 	s := &table.Desc{ID: d.ID, Kind: d.Kind, Name: d.Name, Version: d.Version,
 		StorageID: d.StorageID, Columns: d.Columns, RowKey: d.RowKey}
-	if pk := d.PrimaryKey(); pk != nil {
+	if pk := d.RowPrimaryKey(); pk != nil {
 		s.Indexes = []table.Index{*pk}
 	}
 	return s
@@ -89,7 +89,17 @@ func (o Observed) Former(c *observer.Change) (d *table.Desc, key []byte, err err
 	if c.Former == nil {
 		return o.Table, c.Key, nil
 	}
-	d, err = decodeDesc(c.Former.Shape)
+	d, err = parseDesc(c.Former.Shape, func(w WireType) (*types.Type, error) {
+		for i := range o.Table.Columns {
+			if t := o.Table.Columns[i].Type; t.OID == w.OID {
+				return t.Apply(w.Mod), nil
+			}
+		}
+		return heldType(w) // a user type may be gone
+	})
+	if err == nil {
+		err = d.Prepare(nil) // a shape has no indexes but the primary key
+	}
 	return d, c.Former.Key, err
 }
 

@@ -49,7 +49,7 @@ func (o Observed) Change(c *observer.Change) (out RowChange, err error) {
 			out.KeyColumns, out.Key = some.key()
 		}
 	}
-	if out.Key == nil && then.PrimaryKey() != nil { // there is no row
+	if out.Key == nil && then.RowPrimaryKey() != nil { // there is no row
 		out.KeyColumns, out.Key, err = table.DecodeRowKey(then, key)
 	}
 	return out, err
@@ -116,7 +116,7 @@ func (m *RowImage) whole() []types.Datum {
 
 // key returns the primary key; nil without one.
 func (m *RowImage) key() (cols []table.Column, values []types.Datum) {
-	pk := m.desc.PrimaryKey()
+	pk := m.desc.RowPrimaryKey()
 	if pk == nil {
 		return nil, nil
 	}

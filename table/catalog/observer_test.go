@@ -55,8 +55,9 @@ func (f *fixture) keep(d *table.Desc, o *table.Observer, row int64) {
 	f.t.Helper()
 	b, err := table.NewEntryBuilder(d, d.Index(table.RowIndexID))
 	require.NoError(f.t, err)
-	e, err := b.Entry([]types.Datum{types.NewInt(row), types.NewString("x")})
+	es, err := b.Entries(f.ctx, []types.Datum{types.NewInt(row), types.NewString("x")})
 	require.NoError(f.t, err)
+	e := es[0]
 	f.must(func(tx *txn.Txn, v *View) error {
 		for _, key := range [][]byte{stateKey(o.ID, table.ObserverAcknowledgement, e.Key),
 			stateKey(o.ID, table.ObserverDeadLetter, e.Key),
@@ -265,7 +266,7 @@ func TestDropDatabaseDropsObservers(t *testing.T) {
 	f := memory(t)
 	var db Database
 	f.must(func(_ *txn.Txn, v *View) (err error) {
-		db, err = v.CreateDatabase(f.ctx, "d")
+		db, err = v.CreateDatabase(f.ctx, Database{Name: "d"})
 		return err
 	})
 	d := f.simple("t")

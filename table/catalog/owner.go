@@ -14,6 +14,9 @@ type owners map[table.ID]table.ID
 // each question; a transaction that has changed the schema keeps what it found until it does not
 // fit.
 func (v *View) Owner(ctx context.Context, db, id table.ID) (*table.Desc, error) {
+	if own, err := v.temporaryOwner(ctx, id); own != nil || err != nil {
+		return own, err
+	}
 	st, err := v.state(ctx)
 	if err != nil {
 		return nil, err
@@ -28,6 +31,23 @@ func (v *View) Owner(ctx context.Context, db, id table.ID) (*table.Desc, error) 
 	}
 	if t, ok := m[id]; ok {
 		return v.RelationByID(ctx, t)
+	}
+	return nil, nil
+}
+
+// temporaryOwner is Owner among the session's temporary tables.
+func (v *View) temporaryOwner(ctx context.Context, id table.ID) (*table.Desc, error) {
+	if v.temporary == nil || !id.Temporary() {
+		return nil, nil
+	}
+	all, err := v.temporaryRelations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range all {
+		if has(d, id) {
+			return d, nil
+		}
 	}
 	return nil, nil
 }
@@ -56,7 +76,7 @@ func (v *View) ownOwner(ctx context.Context, db, id table.ID) (*table.Desc, erro
 
 func (v *View) findOwners(ctx context.Context, db table.ID) (owners, error) {
 	v.c.walks.Add(1)
-	all, err := v.Relations(ctx, db)
+	all, err := v.permanent(ctx, db)
 	if err != nil {
 		return nil, err
 	}

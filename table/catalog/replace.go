@@ -27,6 +27,8 @@ type Replacement struct {
 // NewReplacement begins with no rows. They will be those of d, a clone of the table's descriptor
 // that is to take its place.
 func NewReplacement(c *Catalog, old, d *table.Desc) *Replacement {
+	d.TrimExprs()
+	_ = c.prepare(d) // the writer meets the same error
 	return &Replacement{old: old, d: d, w: table.NewWriter(d, c)}
 }
 
@@ -58,6 +60,7 @@ func (r *Replacement) Sort(ctx context.Context) error {
 			}
 		}
 	}
+	r.lists = slices.DeleteFunc(r.lists, func(l pairs) bool { return l.len() == 0 })
 	slices.SortFunc(r.lists, func(a, b pairs) int { return bytes.Compare(a.key(0), b.key(0)) })
 	return nil
 }

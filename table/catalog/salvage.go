@@ -20,6 +20,8 @@ type SalvageOptions struct {
 	Lost func(Problem) // is called for everything that could not be copied as it is
 	// is called now and then: a table, and how many of its rows were copied
 	Progress func(string, int64)
+	// Programs compiles the expressions of indexes.
+	Programs Programs
 }
 
 // Salvage copies the newest committed state of a damaged store into an empty one, as far as it can
@@ -35,6 +37,7 @@ type SalvageOptions struct {
 //   - changes of transactions that were not settled, where it cannot be read whether they were
 //     committed. Of such a row the version before is copied;
 //   - a row that has the key of another in a unique index, which such an older version may have;
+//   - pages of large objects, which are zeros then, and owners of some;
 //   - positions of sequences: they go on behind the values in the column that owns them;
 //   - observers, always: what they have seen of the rows is not copied, so they would miss changes.
 //
@@ -51,6 +54,7 @@ func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err er
 		}
 	}()
 	s := &salvage{snap: snap, from: from, out: salvageWriter{store: to}, opts: o}
+	s.catalog.programs = o.Programs
 	defer func() { err = errors.Join(err, s.out.discard(ctx)) }()
 	tables, err := s.schema(ctx)
 	if err != nil {
@@ -70,6 +74,9 @@ func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err er
 	if err := s.lostCounters(ctx, tables); err != nil {
 		return err
 	}
+	if err := s.largeObjects(ctx); err != nil {
+		return err
+	}
 	lost, err := s.copy(ctx, table.PrefixSpan([]byte{table.PrefixStats}),
 		s.setOf(ctx, statisticsOf))
 	if err != nil {
@@ -86,12 +93,15 @@ type salvage struct {
 	from *txn.Store  // decides what left locks in it
 	out  salvageWriter
 	opts SalvageOptions
+	// catalog prepares descriptors, and nothing else of it is used.
+	catalog Catalog
 
 	status struct { // of the transaction that was asked about last
 		startTS, commitTS tso.Timestamp
 		known             bool
 	}
 
+	databases   []table.ID              // that were saved
 	relations   map[table.ID]bool       // that were saved
 	counterLoss lostKeys                // of sequences and row IDs
 	seen        map[table.ID]seenValues // of lost sequences and row IDs
@@ -265,6 +275,15 @@ func (w *salvageWriter) has(ctx context.Context, key []byte) (bool, error) {
 	}
 	value, err := w.tx.Get(ctx, key)
 	return value != nil, err
+}
+
+// excluded reports whether a row that was written excludes the row of an entry.
+func (w *salvageWriter) excluded(ctx context.Context, b *table.EntryBuilder,
+	e table.Entry) (bool, error) {
+	if err := w.begin(ctx); err != nil {
+		return false, err
+	}
+	return b.Excluded(ctx, w.tx, e)
 }
 
 // step commits what was written if that is enough for one transaction.

@@ -28,7 +28,8 @@ type salvagedRelation struct {
 func (s *salvage) schema(ctx context.Context) ([]salvagedRelation, error) {
 	c := &schemaCopy{s: s, cells: map[string][]byte{}, names: map[table.ID]string{},
 		databases: map[table.ID]*Database{}, schemas: map[schemaID]*Schema{},
-		relations: map[table.ID]*relationCopy{}}
+		relations: map[table.ID]*relationCopy{}, types: map[table.ID]*TypeDesc{},
+		arrays: map[table.ID]table.ID{}}
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
@@ -68,6 +69,8 @@ type schemaCopy struct {
 	databases map[table.ID]*Database
 	schemas   map[schemaID]*Schema
 	relations map[table.ID]*relationCopy
+	types     map[table.ID]*TypeDesc
+	arrays    map[table.ID]table.ID // from the types of arrays to their elements
 	// states are where incremental views keep what is not copied.
 	states []kv.Span
 }
@@ -140,6 +143,8 @@ func (c *schemaCopy) read(ctx context.Context) (err error) {
 	if err := c.readBehindDamage(ctx); err != nil {
 		return err
 	}
+	c.eachCell(tagType, c.readType)
+	c.lostTypes()
 	c.eachCell(tagDesc, c.readDesc)
 	if len(c.databases) == 0 && len(c.relations) == 0 && !c.lost.any() {
 		return errors.New("there is no schema in what can be read of it")
@@ -243,13 +248,17 @@ func (c *schemaCopy) readBehindDamage(ctx context.Context) error {
 
 func (c *schemaCopy) readDesc(rest string, value []byte) {
 	id, b, ok := table.ReadID([]byte(rest))
-	d, err := parseDesc(value)
+	var lost idSet
+	d, err := parseDesc(value, c.typeOf(&lost))
 	if !ok || len(b) > 0 || err != nil || d.ID != id {
 		c.undecodable(append([]byte{table.PrefixCatalog, tagDesc}, rest...))
 		return
 	}
 	r := &relationCopy{desc: d, encoded: value}
-	if d.Prepare() == nil {
+	if len(lost) > 0 {
+		c.report(r.change(), "the type of a column is lost: its values are saved as bytes")
+	}
+	if c.s.catalog.prepare(d) == nil {
 		c.relations[id] = r
 		return
 	}
@@ -258,14 +267,14 @@ func (c *schemaCopy) readDesc(rest string, value []byte) {
 	var gone []string
 	for _, ix := range d.Indexes {
 		probe.Indexes = []table.Index{ix}
-		if probe.Prepare() == nil {
+		if c.s.catalog.prepare(probe) == nil {
 			kept = append(kept, ix)
 		} else {
 			gone = append(gone, ix.Name)
 		}
 	}
 	d = r.change()
-	if d.Indexes = kept; d.Prepare() != nil {
+	if d.Indexes = kept; c.s.catalog.prepare(d) != nil {
 		c.undecodable(table.DescKey(id))
 		return
 	}
@@ -340,6 +349,7 @@ func (c *schemaCopy) write(ctx context.Context) error {
 		add(schemaKey(id.database, sc.Name), encodeJSON(sc))
 	}
 	c.dropDerived()
+	c.deriveTypes()
 	for _, r := range c.relations {
 		if err := c.derive(r); err != nil {
 			return err
@@ -365,7 +375,7 @@ func (c *schemaCopy) write(ctx context.Context) error {
 func (c *schemaCopy) dropDerived() {
 	for key := range c.cells {
 		switch key[1] {
-		case tagDesc, tagName, tagStorage, tagDepend, tagObserver:
+		case tagDesc, tagName, tagStorage, tagDepend, tagObserver, tagType, tagTypeName:
 			delete(c.cells, key)
 		case tagWriters:
 			if id, _, ok := table.ReadID([]byte(key[2:])); !ok || c.relations[id] == nil {
@@ -377,9 +387,12 @@ func (c *schemaCopy) dropDerived() {
 
 // derive makes the cells of a relation.
 func (c *schemaCopy) derive(r *relationCopy) (err error) {
+	if of := r.desc.OfType; of != 0 && c.types[of] == nil {
+		r.change().OfType = 0 // the type is lost, and the table has its columns
+	}
 	d, value := r.desc, r.encoded
 	if value == nil {
-		if err := d.Prepare(); err != nil {
+		if err := c.s.catalog.prepare(d); err != nil {
 			return err
 		}
 		if value, err = encodeDesc(d); err != nil {
@@ -397,8 +410,14 @@ func (c *schemaCopy) derive(r *relationCopy) (err error) {
 	if d.HasRows() && d.StorageID != 0 {
 		c.cells[string(storageKey(d.StorageID))] = table.AppendID(nil, d.ID)
 	}
-	if d.View != nil {
-		for _, on := range d.View.DependsOn {
+	for _, on := range Reads(d) {
+		// A policy that reads a lost table stays: without it, its table could show more rows.
+		if d.View != nil || c.relations[on] != nil {
+			c.cells[string(dependKey(on, d.ID))] = []byte{}
+		}
+	}
+	for _, on := range UserTypes(d) {
+		if c.types[on] != nil {
 			c.cells[string(dependKey(on, d.ID))] = []byte{}
 		}
 	}
@@ -438,6 +457,15 @@ func (c *schemaCopy) nextID() []byte {
 			used(r.desc.ForeignKeys[i].OID)
 		}
 	}
+	for id, d := range c.types {
+		used(id, d.ArrayID, d.Class)
+		for _, l := range d.Labels {
+			used(l.OID)
+		}
+		for _, check := range d.Checks {
+			used(check.OID)
+		}
+	}
 	if next == 0 {
 		return nil
 	}
@@ -446,6 +474,7 @@ func (c *schemaCopy) nextID() []byte {
 
 // saved returns the relations by name, and notes them for what is copied after them.
 func (c *schemaCopy) saved() (out []salvagedRelation) {
+	c.s.databases = slices.Sorted(maps.Keys(c.databases))
 	c.s.relations = map[table.ID]bool{}
 	for id, r := range c.relations {
 		c.s.relations[id] = true

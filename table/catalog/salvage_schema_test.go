@@ -104,9 +104,9 @@ func damagedSchema(t *testing.T) *fixture {
 		Kind: table.KindView, View: &table.View{Text: "SELECT id FROM parent",
 			DependsOn: []table.ID{parent.ID}}}
 	f.must(func(tx *txn.Txn, v *View) error {
-		db, err := v.CreateDatabase(f.ctx, "apart")
+		db, err := v.CreateDatabase(f.ctx, Database{Name: "apart"})
 		require.NoError(t, err)
-		sc, err := v.CreateSchema(f.ctx, db.ID, "inner")
+		sc, err := v.CreateSchema(f.ctx, Schema{Database: db.ID, Name: "inner"})
 		require.NoError(t, err)
 		moved.DatabaseID, moved.SchemaID, moved.Schema = db.ID, sc.ID, sc.Name
 		for _, d := range []*table.Desc{parent, child, moved, view} {
@@ -236,7 +236,7 @@ func TestASchemaWithDamageAnywhere(t *testing.T) {
 func requireRelations(t *testing.T, to *txn.Store, bad [][]byte, descs, left map[string]string,
 	lost string) {
 	for key, value := range descs {
-		d, err := decodeDesc([]byte(value))
+		d, err := new(Catalog).decodeDesc([]byte(value), heldType)
 		require.NoError(t, err)
 		damaged := slices.ContainsFunc(bad, func(raw []byte) bool {
 			user, _, _ := mvcc.KeyOf(raw)
@@ -249,7 +249,7 @@ func requireRelations(t *testing.T, to *txn.Store, bad [][]byte, descs, left map
 			require.True(t, there, "%s is not there: %s", d.Name, lost)
 		}
 		if there && d.Kind == table.KindTable {
-			now, err := decodeDesc([]byte(left[key]))
+			now, err := new(Catalog).decodeDesc([]byte(left[key]), heldType)
 			require.NoError(t, err)
 			require.Len(t, pairsOf(t, to, now.Span().Start), schemaRows)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
@@ -22,7 +23,7 @@ type tableCopy struct {
 	d        *table.Desc
 	builders []*table.EntryBuilder // of the indexes beside the rows
 	indexes  []*table.Index
-	entries  []table.Entry // of the row at hand
+	entries  [][]table.Entry // of the row at hand, by index
 	rows     int64
 }
 
@@ -39,7 +40,7 @@ func (s *salvage) table(ctx context.Context, t salvagedRelation) error {
 		}
 		c.builders, c.indexes = append(c.builders, b), append(c.indexes, ix)
 	}
-	c.entries = make([]table.Entry, len(c.builders))
+	c.entries = make([][]table.Entry, len(c.builders))
 	lost, err := s.copy(ctx, c.d.IndexSpan(table.RowIndexID),
 		func(key, value []byte) error { return c.row(ctx, key, value) })
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *salvage) table(ctx context.Context, t salvagedRelation) error {
 	return s.out.flush(ctx)
 }
 
-// row copies a row, unless another one has its key in a unique index.
+// row copies a row, unless another one has its key in a unique index or excludes it.
 func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 	row, err := table.DecodeRow(c.d, key, value)
 	if err != nil {
@@ -62,28 +63,24 @@ func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 		return nil
 	}
 	for i, b := range c.builders {
-		if c.entries[i], err = b.Entry(row); err != nil {
+		if c.entries[i], err = b.Entries(ctx, row); err != nil {
 			c.lost(fmt.Sprintf("row %s has no entry in index %s: %v", c.text(key),
 				c.indexes[i].Name, err))
 			return nil
 		}
-		if !c.entries[i].Unique {
-			continue
-		}
-		taken, err := c.s.out.has(ctx, c.entries[i].Key)
+		why, err := c.refused(ctx, i)
 		if err != nil {
 			return err
 		}
-		if taken {
-			c.lost(fmt.Sprintf("row %s was not copied: another one has its key in the unique "+
-				"index %s", table.FormatRow(c.d, row), c.indexes[i].Name))
+		if why != "" {
+			c.lost(fmt.Sprintf("row %s was not copied: %s", table.FormatRow(c.d, row), why))
 			return nil
 		}
 	}
 	if err := c.s.out.set(ctx, key, value); err != nil {
 		return err
 	}
-	for _, e := range c.entries {
+	for _, e := range slices.Concat(c.entries...) {
 		if err := c.s.out.set(ctx, e.Key, e.Value); err != nil {
 			return err
 		}
@@ -93,6 +90,37 @@ func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 		c.s.opts.Progress(c.name, c.rows)
 	}
 	return c.s.out.step(ctx)
+}
+
+// refused returns why the entries of a row in index i cannot be beside those of the rows that were
+// copied, or "".
+func (c *tableCopy) refused(ctx context.Context, i int) (string, error) {
+	ix, entries := c.indexes[i], c.entries[i]
+	taken, err := c.taken(ctx, entries)
+	if taken || err != nil {
+		return "another one has its key in the unique index " + ix.Name, err
+	}
+	if !ix.Exclusion() || len(entries) == 0 {
+		return "", nil
+	}
+	excluded, err := c.s.out.excluded(ctx, c.builders[i], entries[0])
+	if excluded || err != nil {
+		return "another one excludes it by the constraint " + ix.Name, err
+	}
+	return "", nil
+}
+
+// taken reports whether another row has the key of an entry that must be unique.
+func (c *tableCopy) taken(ctx context.Context, entries []table.Entry) (bool, error) {
+	for _, e := range entries {
+		if !e.Unique {
+			continue
+		}
+		if taken, err := c.s.out.has(ctx, e.Key); taken || err != nil {
+			return taken, err
+		}
+	}
+	return false, nil
 }
 
 func (c *tableCopy) lost(what string) { c.s.opts.Lost(Problem{Relation: c.name, What: what}) }

@@ -124,11 +124,33 @@ func (c *Catalog) NextVal(ctx context.Context, d *table.Desc) (int64, error) {
 	return v, nil
 }
 
-// reserve moves the stored position ahead by a range. Requires: s.mu is held.
+// NextVals returns the next value of a sequence with CACHE, and how many of those behind it are the
+// caller's too: fewer than the cache holds only before the bound of the sequence. For all others
+// the sequence is past them.
+func (c *Catalog) NextVals(ctx context.Context, d *table.Desc) (first, more int64, err error) {
+	s := c.sequence(d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left == 0 {
+		if err := c.reserve(ctx, d, s); err != nil {
+			return 0, 0, err
+		}
+	}
+	if first, err = advance(d, s.pos); err != nil {
+		return 0, 0, err
+	}
+	more = min(steps(d.Sequence, first, d.Sequence.Cache-1), s.left-1)
+	s.pos = position{last: first + more*d.Sequence.Increment, called: true}
+	s.left -= more + 1
+	return first, more, nil
+}
+
+// reserve moves the stored position ahead by a range, a multiple of the sequence's CACHE. Requires:
+// s.mu is held.
 func (c *Catalog) reserve(ctx context.Context, d *table.Desc, s *sequence) error {
 	var from, to position
 	var n int64
-	at, err := c.own(ctx, func(tx *txn.Txn) (err error) {
+	at, err := c.ownFor(ctx, d.ID, func(tx *txn.Txn) (err error) {
 		if from, err = readPosition(ctx, tx, d); err != nil {
 			return err
 		}
@@ -136,7 +158,8 @@ func (c *Catalog) reserve(ctx context.Context, d *table.Desc, s *sequence) error
 		if err != nil {
 			return err
 		}
-		more := steps(d.Sequence, first, max(s.grow, d.Sequence.Cache)-1)
+		cache := max(d.Sequence.Cache, 1)
+		more := steps(d.Sequence, first, (max(s.grow, cache)+cache-1)/cache*cache-1)
 		n = more + 1
 		to = position{last: first + more*d.Sequence.Increment, called: true}
 		return tx.Set(sequenceKey(d.ID, d.Sequence.Epoch), to.encode())
@@ -173,7 +196,7 @@ func (c *Catalog) SetVal(ctx context.Context, d *table.Desc, value int64, called
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to := position{last: value, called: called}
-	at, err := c.own(ctx, func(tx *txn.Txn) error {
+	at, err := c.ownFor(ctx, d.ID, func(tx *txn.Txn) error {
 		return tx.Set(sequenceKey(d.ID, d.Sequence.Epoch), to.encode())
 	})
 	if err != nil {
@@ -193,7 +216,7 @@ func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int
 		return s.pos.last, s.pos.called, nil
 	}
 	var p position
-	_, err = c.own(ctx, func(tx *txn.Txn) (err error) {
+	_, err = c.ownFor(ctx, d.ID, func(tx *txn.Txn) (err error) {
 		p, err = readPosition(ctx, tx, d)
 		return err
 	})
@@ -213,18 +236,20 @@ func (v *View) NextEpoch(ctx context.Context, old *table.Desc, seq *table.Sequen
 	s.left = 0
 	s.mu.Unlock()
 	v.tx.Validate(table.PointSpan(sequenceKey(old.ID, old.Sequence.Epoch)))
-	return v.epoch(ctx, seq, position{last, called})
+	return v.epoch(ctx, old.SchemaID, seq, position{last, called})
 }
 
-// Restart begins a new epoch of seq, a changed copy of a sequence's definition, at value.
-func (v *View) Restart(ctx context.Context, seq *table.Sequence, value int64) error {
-	return v.epoch(ctx, seq, position{last: value})
+// Restart begins a new epoch of seq, a changed copy of d's definition, at value.
+func (v *View) Restart(ctx context.Context, d *table.Desc, seq *table.Sequence,
+	value int64) error {
+	return v.epoch(ctx, d.SchemaID, seq, position{last: value})
 }
 
 // epoch gives seq an epoch that was never used before: draws from one that was rolled back have
 // left their position under it.
-func (v *View) epoch(ctx context.Context, seq *table.Sequence, p position) error {
-	id, err := v.NewID(ctx)
+func (v *View) epoch(ctx context.Context, schema table.ID, seq *table.Sequence,
+	p position) error {
+	id, err := v.NewIDIn(ctx, schema)
 	seq.Epoch, seq.Last, seq.Called = uint32(id), p.last, p.called
 	return err
 }
@@ -237,7 +262,7 @@ func (c *Catalog) Close(ctx context.Context) error {
 		id, s := k.(sequenceID), v.(*sequence)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.left == 0 {
+		if s.left == 0 || id.id.Temporary() {
 			return true
 		}
 		key := sequenceKey(id.id, id.epoch)
@@ -299,7 +324,10 @@ func (c *Catalog) Sweep(ctx context.Context) error {
 // the transaction began. What was drawn since then, perhaps by the transaction's own statements,
 // would conflict with it: that stays for Sweep.
 func (v *View) forget(ctx context.Context, d *table.Desc) error {
-	if d.HasRows() {
+	switch {
+	case d.Temporary():
+		return v.forgetTemporary(d)
+	case d.HasRows():
 		if r, ok := v.c.rowIDs.Load(d.ID); ok {
 			r := r.(*idRange)
 			r.mu.Lock()
@@ -309,8 +337,7 @@ func (v *View) forget(ctx context.Context, d *table.Desc) error {
 			}
 		}
 		return v.deleteIfThere(ctx, rowIDKey(d.ID))
-	}
-	if d.Kind != table.KindSequence {
+	case d.Kind != table.KindSequence:
 		return nil
 	}
 	keys, err := someKeys(ctx, v.tx, table.PrefixSpan(sequencePrefix(d.ID)), 1<<10)
@@ -329,6 +356,17 @@ func (v *View) forget(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	return nil
+}
+
+// forgetTemporary is forget for a temporary relation. The keys are dropped as spans, which conflict
+// with nothing. What memory knows of them goes when the transaction commits.
+func (v *View) forgetTemporary(d *table.Desc) error {
+	prefix := rowIDKey(d.ID)
+	if d.Kind == table.KindSequence {
+		prefix = sequencePrefix(d.ID)
+	}
+	v.temporary.dropped = append(v.temporary.dropped, d)
+	return v.tx.DropSpan(table.PrefixSpan(prefix))
 }
 
 func (v *View) deleteIfThere(ctx context.Context, key []byte) error {

@@ -89,7 +89,7 @@ func TestARestartCanBeRolledBack(t *testing.T) {
 	restart := func(tx *txn.Txn) *table.Desc {
 		next := s.Clone()
 		v := f.cat.View(tx)
-		require.NoError(t, v.Restart(f.ctx, next.Sequence, 500))
+		require.NoError(t, v.Restart(f.ctx, next, next.Sequence, 500))
 		require.NoError(t, v.UpdateRelation(f.ctx, s, next))
 		return next
 	}

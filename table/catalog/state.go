@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 )
 
 // state is what has been read so far of one version of the catalog. It only grows: a version never
@@ -11,12 +12,17 @@ import (
 type state struct {
 	version uint64
 
-	mu        sync.RWMutex
-	databases map[string]*Database // nil: known to be absent
-	schemas   map[schemaName]*Schema
-	names     map[relationName]nameEntry // zero: known to be absent
-	descs     map[table.ID]*table.Desc   // nil: known to be absent
-	owners    map[table.ID]owners        // by database
+	mu         sync.RWMutex
+	databases  map[string]*Database // nil: known to be absent
+	schemas    map[schemaName]*Schema
+	names      map[relationName]nameEntry // zero: known to be absent
+	descs      map[table.ID]*table.Desc   // nil: known to be absent
+	owners     map[table.ID]owners        // by database
+	roles      *acl.Roles                 // nil: not read yet
+	objects    map[table.ID][]ObjectACL   // by database
+	types      map[table.ID]*typeEntry    // nil: known to be absent
+	typeNames  map[relationName]table.ID  // 0: known to be absent
+	extensions map[table.ID][]Extension   // by database
 }
 
 // descsKept bounds the decoded descriptors that outlive a change of the catalog.
@@ -39,7 +45,8 @@ func newState(version uint64) *state {
 	return &state{
 		version: version, databases: map[string]*Database{}, schemas: map[schemaName]*Schema{},
 		names: map[relationName]nameEntry{}, descs: map[table.ID]*table.Desc{},
-		owners: map[table.ID]owners{},
+		owners: map[table.ID]owners{}, types: map[table.ID]*typeEntry{},
+		typeNames: map[relationName]table.ID{}, extensions: map[table.ID][]Extension{},
 	}
 }
 
@@ -69,7 +76,7 @@ func (c *Catalog) at(version uint64) *state {
 
 // decoded returns the descriptor whose value is b, decoding it only when its version is not the one
 // decoded last. Requires: b is committed.
-func (c *Catalog) decoded(id table.ID, b []byte) (*table.Desc, error) {
+func (c *Catalog) decoded(id table.ID, b []byte, types resolveType) (*table.Desc, error) {
 	version, _, err := descVersion(b)
 	if err != nil {
 		return nil, err
@@ -80,7 +87,7 @@ func (c *Catalog) decoded(id table.ID, b []byte) (*table.Desc, error) {
 	if d != nil && d.Version == version {
 		return d, nil
 	}
-	if d, err = decodeDesc(b); err != nil {
+	if d, err = c.decodeDesc(b, types); err != nil {
 		return nil, err
 	}
 	c.cache.Lock()

@@ -17,13 +17,13 @@ import (
 // keeps beside its rows, a place where nothing is yet. The old place is dropped by UpdateRelation.
 // Requires: d is a clone, and has no rows but those to be written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
-	id, err := v.NewID(ctx)
+	id, err := v.NewIDIn(ctx, d.SchemaID)
 	if err != nil {
 		return err
 	}
 	d.StorageID = table.StorageID(id)
 	for i := range d.Indexes {
-		if err := v.RelocateIndex(ctx, &d.Indexes[i]); err != nil {
+		if err := v.RelocateIndex(ctx, d, &d.Indexes[i]); err != nil {
 			return err
 		}
 	}
@@ -36,9 +36,9 @@ func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 	return nil
 }
 
-// RelocateIndex notes that the entries of an index are built anew.
-func (v *View) RelocateIndex(ctx context.Context, ix *table.Index) error {
-	id, err := v.NewID(ctx)
+// RelocateIndex notes that the entries of an index of d are built anew.
+func (v *View) RelocateIndex(ctx context.Context, d *table.Desc, ix *table.Index) error {
+	id, err := v.NewIDIn(ctx, d.SchemaID)
 	ix.StorageID = table.StorageID(id)
 	return err
 }

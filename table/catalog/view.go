@@ -28,11 +28,17 @@ type View struct {
 	shared  *state
 	// Descriptors that the transaction wrote itself, by their encoded form: savepoints may bring an
 	// older form back.
-	own map[table.ID]ownDesc
+	own      map[table.ID]ownDesc
+	ownTypes map[table.ID]*userType
+	// Mentions lists the user types that the expressions of a relation mention, before its
+	// descriptor is written; nil: they mention none.
+	Mentions func(context.Context, *table.Desc) ([]table.ID, error)
 	// newest is set by Renew, while the schema is not that of the snapshot any more.
 	newest *newest
 	// ownOwners is what Owner found after the transaction changed the schema, by database.
 	ownOwners map[table.ID]owners
+	// temporary is the session's temporary schema, nil while it has none.
+	temporary *Temporary
 }
 
 type ownDesc struct {
@@ -41,13 +47,13 @@ type ownDesc struct {
 }
 
 // View returns the schema as tx sees it. Nothing is read before the first question.
-func (c *Catalog) View(tx *txn.Txn) *View { return &View{c: c, tx: tx} }
+func (c *Catalog) View(tx *txn.Txn) *View { return c.ViewWith(tx, nil) }
 
 // Version names the state of the catalog that the transaction sees: two Views with equal versions
 // see the same schema. own reports whether the transaction has changed the schema itself; the
 // version then does not determine which of its changes are seen.
 func (v *View) Version(ctx context.Context) (version uint64, own bool, err error) {
-	if v.known && !v.tx.Dirty() {
+	if v.known && !v.tx.DirtyShared() {
 		return v.version, false, nil
 	}
 	b, err := v.tx.GetUnserialized(ctx, versionKey)
@@ -64,6 +70,17 @@ func (v *View) Version(ctx context.Context) (version uint64, own bool, err error
 		v.version, v.known = version, true
 	}
 	return version, own, nil
+}
+
+// ChangedIn reports whether another View shows a later state of the catalog than that which this
+// one shows, or which its transaction has made its own changes to. It returns false for a View that
+// was not asked for anything before the transaction's first change.
+func (v *View) ChangedIn(ctx context.Context, later *View) (bool, error) {
+	if _, _, err := v.Version(ctx); err != nil || !v.known {
+		return false, err
+	}
+	version, _, err := later.Version(ctx)
+	return version != v.version, err
 }
 
 // state is the shared memory for this transaction's version; nil after changes of its own.
@@ -114,13 +131,26 @@ func (v *View) SystemSettings(ctx context.Context) ([]string, error) {
 
 // Schema finds a schema of a database by name.
 func (v *View) Schema(ctx context.Context, db table.ID, name string) (Schema, bool, error) {
+	if t := v.temporary; t != nil && t.Schema.Database == db &&
+		(t.Schema.Name == name || name == TemporaryAlias) {
+		made, err := v.HasTemporary(ctx)
+		return t.Schema, made, err
+	}
 	return find(ctx, v, func(s *state) map[schemaName]*Schema { return s.schemas },
 		schemaName{db, name}, schemaKey(db, name))
 }
 
 // Schemas lists the schemas of a database by name.
 func (v *View) Schemas(ctx context.Context, db table.ID) ([]Schema, error) {
-	return scanJSON[Schema](ctx, v.tx, schemaPrefix(db))
+	all, err := scanJSON[Schema](ctx, v.tx, schemaPrefix(db))
+	if t := v.temporary; t != nil && t.Schema.Database == db && err == nil {
+		var made bool
+		if made, err = v.HasTemporary(ctx); made {
+			all = append(all, t.Schema)
+			slices.SortFunc(all, func(a, b Schema) int { return strings.Compare(a.Name, b.Name) })
+		}
+	}
+	return all, err
 }
 
 // Relation finds a table, view or sequence by name; nil, nil when there is none (an index is none).
@@ -165,7 +195,11 @@ func (v *View) name(ctx context.Context, db table.ID, schema, name string) (name
 }
 
 func (v *View) nameIn(ctx context.Context, db, schema table.ID, name string) (nameEntry, error) {
-	st, err := v.state(ctx)
+	stateOf := v.state
+	if schema.Temporary() {
+		stateOf = v.temporaryState
+	}
+	st, err := stateOf(ctx)
 	if err != nil {
 		return nameEntry{}, err
 	}
@@ -185,6 +219,9 @@ func (v *View) nameIn(ctx context.Context, db, schema table.ID, name string) (na
 
 // RelationByID finds a table, view or sequence by its ID; nil, nil when there is none.
 func (v *View) RelationByID(ctx context.Context, id table.ID) (*table.Desc, error) {
+	if id.Temporary() {
+		return v.temporaryRelation(ctx, id)
+	}
 	st, err := v.state(ctx)
 	if err != nil {
 		return nil, err
@@ -224,7 +261,7 @@ func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Des
 			if err != nil || b == nil {
 				return nil, err
 			}
-			return v.desc(id, b, st != nil)
+			return v.desc(ctx, id, b, st != nil)
 		})
 }
 
@@ -238,15 +275,16 @@ func (v *View) mustDesc(ctx context.Context, id table.ID) (*table.Desc, error) {
 }
 
 // desc decodes a descriptor, or finds it decoded.
-func (v *View) desc(id table.ID, b []byte, committed bool) (*table.Desc, error) {
+func (v *View) desc(ctx context.Context, id table.ID, b []byte, committed bool) (*table.Desc,
+	error) {
 	if committed {
-		return v.c.decoded(id, b)
+		return v.c.decoded(id, b, v.resolver(ctx))
 	}
 	if o, ok := v.own[id]; ok && bytes.Equal(o.encoded, b) {
 		return o.desc, nil
 	}
 	encoded := bytes.Clone(b)
-	d, err := decodeDesc(encoded)
+	d, err := v.c.decodeDesc(encoded, v.resolver(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -257,10 +295,31 @@ func (v *View) desc(id table.ID, b []byte, committed bool) (*table.Desc, error) 
 	return d, nil
 }
 
-// Relations lists the tables, views and sequences of a database, by schema and name.
+// Relations lists the tables, views and sequences of a database, by schema and name, the session's
+// temporary ones included.
 func (v *View) Relations(ctx context.Context, db table.ID) ([]*table.Desc, error) {
-	var ids []table.ID
-	err := scan(ctx, v.tx, namePrefix(db), func(_, value []byte) error {
+	all, err := v.permanent(ctx, db)
+	if t := v.temporary; t != nil && t.Schema.Database == db && err == nil {
+		var own []*table.Desc
+		own, err = v.temporaryRelations(ctx)
+		all = append(all, own...)
+		sortByName(all)
+	}
+	return all, err
+}
+
+// permanent lists the relations of a database that all sessions see.
+func (v *View) permanent(ctx context.Context, db table.ID) ([]*table.Desc, error) {
+	ids, err := v.named(ctx, namePrefix(db))
+	if err != nil {
+		return nil, err
+	}
+	return v.descsOf(ctx, ids)
+}
+
+// named lists the relations whose names have keys with a prefix.
+func (v *View) named(ctx context.Context, prefix []byte) (ids []table.ID, err error) {
+	err = scan(ctx, v.tx, prefix, func(_, value []byte) error {
 		e, ok := decodeNameEntry(value)
 		if !ok {
 			return fmt.Errorf("catalog: names: %w", kv.ErrCorruption)
@@ -270,9 +329,11 @@ func (v *View) Relations(ctx context.Context, db table.ID) ([]*table.Desc, error
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	return ids, err
+}
+
+// descsOf returns the relations with some IDs, by schema and name.
+func (v *View) descsOf(ctx context.Context, ids []table.ID) ([]*table.Desc, error) {
 	out := make([]*table.Desc, 0, len(ids))
 	for _, id := range ids {
 		d, err := v.mustDesc(ctx, id)
@@ -281,24 +342,39 @@ func (v *View) Relations(ctx context.Context, db table.ID) ([]*table.Desc, error
 		}
 		out = append(out, d)
 	}
-	slices.SortStableFunc(out, func(a, b *table.Desc) int {
+	sortByName(out)
+	return out, nil
+}
+
+func sortByName(all []*table.Desc) {
+	slices.SortStableFunc(all, func(a, b *table.Desc) int {
 		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
 	})
-	return out, nil
 }
 
 // Dependents lists the views that read a relation, in order of ID.
 func (v *View) Dependents(ctx context.Context, id table.ID) ([]*table.Desc, error) {
-	prefix := dependPrefix(id)
+	all, err := v.readers(ctx, id)
+	return slices.DeleteFunc(all, func(d *table.Desc) bool { return d.View == nil }), err
+}
+
+// Guarded lists the other tables that have policies which read a relation, in order of ID.
+func (v *View) Guarded(ctx context.Context, id table.ID) ([]*table.Desc, error) {
+	all, err := v.readers(ctx, id)
+	return slices.DeleteFunc(all, func(d *table.Desc) bool { return len(d.Policies) == 0 }), err
+}
+
+func (v *View) readers(ctx context.Context, id table.ID) ([]*table.Desc, error) {
 	var ids []table.ID
-	err := scan(ctx, v.tx, prefix, func(key, _ []byte) error {
-		view, _, ok := table.ReadID(key[len(prefix):])
-		if !ok {
-			return fmt.Errorf("catalog: dependency: %w", kv.ErrCorruption)
-		}
-		ids = append(ids, view)
-		return nil
-	})
+	var err error
+	if !id.Temporary() {
+		ids, err = v.dependents(ctx, dependPrefix(id))
+	}
+	if t := v.temporary; t != nil && err == nil {
+		var own []table.ID
+		own, err = v.dependents(ctx, ownDependPrefix(t.Schema.ID, id))
+		ids = append(ids, own...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -311,8 +387,43 @@ func (v *View) Dependents(ctx context.Context, id table.ID) ([]*table.Desc, erro
 	return out, nil
 }
 
+// dependents lists the views that are named in keys with a prefix.
+func (v *View) dependents(ctx context.Context, prefix []byte) (ids []table.ID, err error) {
+	err = scan(ctx, v.tx, prefix, func(key, _ []byte) error {
+		view, _, ok := table.ReadID(key[len(prefix):])
+		if !ok {
+			return fmt.Errorf("catalog: dependency: %w", kv.ErrCorruption)
+		}
+		ids = append(ids, view)
+		return nil
+	})
+	return ids, err
+}
+
 // NewID returns an object ID that was never used before. It is drawn outside of the transaction.
 func (v *View) NewID(ctx context.Context) (table.ID, error) { return v.c.NewID(ctx) }
+
+// NewIDIn is NewID of what is to be in a schema, or of a part of it: a temporary one in a temporary
+// schema.
+func (v *View) NewIDIn(ctx context.Context, schema table.ID) (table.ID, error) {
+	if schema.Temporary() {
+		return v.temporary.ids.draw()
+	}
+	return v.c.NewID(ctx)
+}
+
+// NameRelation gives a new relation its ID and that of its row type.
+func (v *View) NameRelation(ctx context.Context, d *table.Desc) (err error) {
+	if d.SchemaID.Temporary() {
+		d.ID, err = v.temporary.ids.drawSeveral(3)
+	} else {
+		d.ID, err = v.c.NewRelationID(ctx)
+	}
+	if err == nil {
+		d.RowType, _ = table.RowTypeOf(d.ID)
+	}
+	return err
+}
 
 func readJSON[T any](ctx context.Context, tx *txn.Txn, key []byte) (*T, error) {
 	b, err := tx.GetUnserialized(ctx, key)

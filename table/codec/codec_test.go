@@ -59,6 +59,48 @@ func samples(t testing.TB) map[*types.Type][]types.Datum {
 		`{"a": 1}`, `{"a": 2}`, `{"b": 1}`, `{"a": 1, "b": 2}`, `[{}]`} {
 		m[types.TJSONB] = append(m[types.TJSONB], types.NewString(s))
 	}
+	for _, digits := range []string{"", "0", "00", "0000000", "00000000", "1", "10", "1000000",
+		"10000000", "100000001", "01", "0111111", "01111111", "11111111111111", "111111111111111"} {
+		m[types.TVarbit] = append(m[types.TVarbit], types.NewString(types.PackBits(digits)))
+	}
+	for _, s := range []string{"0.0.0.0/0", "0.0.0.0", "10.0.0.0/8", "10.0.0.1/8", "10.0.0.0/9",
+		"10.128.0.0/9", "10.0.0.0/16", "10.1.2.3", "255.255.255.255", "::/0", "::", "::1", "1::/16",
+		"1::1/16", "ffff::/17"} {
+		d, err := types.ParseText(types.TInet, s, nil)
+		require.NoError(t, err)
+		m[types.TInet] = append(m[types.TInet], d)
+	}
+	for _, s := range []string{"00:00+15:59", "10:00+00", "10:00+01", "09:00+00", "24:00-15:59"} {
+		d, err := types.ParseText(types.TTimeTZ, s, nil)
+		require.NoError(t, err)
+		m[types.TTimeTZ] = append(m[types.TTimeTZ], d)
+	}
+	for _, s := range []string{"", "a", "A", "ab", "aB", "b", "É", "é", "Z"} {
+		m[types.TCIText] = append(m[types.TCIText], types.NewString(s))
+	}
+	for _, s := range []string{"", "a=>1", "a=>2", "a=>NULL", `a=>""`, "ab=>1", "a=>b1", "b=>1",
+		"a=>1,b=>2", "a=>1b2", "a=>1,b=>NULL", `a=>1,b=>""`, `""=>""`, `""=>NULL`, `""=>a`} {
+		d, err := types.ParseText(types.THStore, s, nil)
+		require.NoError(t, err)
+		m[types.THStore] = append(m[types.THStore], d)
+	}
+	for _, v := range []uint64{0, 1, 1 << 32, math.MaxInt64, 1 << 63, math.MaxUint64} {
+		m[types.TLSN] = append(m[types.TLSN], types.NewLSN(v))
+	}
+	for _, s := range []string{"empty", "(,)", "(,1)", "(,1]", "[1,1]", "[1.0,2)", "[1,2]", "(1,2)",
+		"(1.00,2]", "[1,)", "(1,)", "(-5,)"} {
+		nums := types.RangeOf(types.TNumeric)
+		d, err := types.ParseText(nums, s, nil)
+		require.NoError(t, err)
+		m[nums] = append(m[nums], d)
+	}
+	multi := types.MultiRangeOf(types.RangeOf(types.TInt4))
+	for _, s := range []string{"{}", "{(,)}", "{[1,2)}", "{[1,2),[3,4)}", "{[1,2),[3,)}", "{[1,3)}",
+		"{[2,3)}"} {
+		d, err := types.ParseText(multi, s, nil)
+		require.NoError(t, err)
+		m[multi] = append(m[multi], d)
+	}
 	ints := &types.Type{OID: 1016, Family: types.Array, Name: "_int8", Mod: types.NoMod,
 		Elem: types.TInt8, Len: -1}
 	m[ints] = []types.Datum{types.NewArray(nil), types.NewArray([]types.Datum{types.NewInt(1)}),

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -89,7 +90,7 @@ func KeyExact(t *types.Type) bool {
 	case types.I64:
 		return true
 	case types.Str:
-		return t.OID != types.OIDBPChar
+		return t.Base().OID != types.OIDBPChar
 	}
 	return false
 }
@@ -97,12 +98,15 @@ func KeyExact(t *types.Type) bool {
 // Indexable reports whether values of the type can be part of a key.
 func Indexable(t *types.Type) bool {
 	switch t.Family {
-	case types.Void, types.Record:
+	case types.Void:
 		return false
+	case types.Record:
+		return t.IsComposite() && !slices.ContainsFunc(t.Fields(),
+			func(a types.Attribute) bool { return !Indexable(a.Type) })
 	case types.Array:
 		return Indexable(t.Elem)
 	}
-	return t.OID != types.OIDJSON
+	return !t.Unordered()
 }
 
 func invert(b []byte) {
@@ -126,8 +130,16 @@ func appendKey(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
 		dst = binary.BigEndian.AppendUint64(dst, uint64(hi)^1<<63)
 		return binary.BigEndian.AppendUint64(dst, lo), nil
 	case types.Arr:
-		if t.Family == types.Array {
+		switch t.Family {
+		case types.Array:
 			return appendArray(dst, t, d.Arr)
+		case types.Range:
+			return appendRangeKey(dst, t, types.RangeFrom(d))
+		case types.MultiRange:
+			return appendMultiRangeKey(dst, t, d)
+		}
+		if t.IsComposite() {
+			return appendRecord(dst, t, d.Arr)
 		}
 	}
 	return dst, unordered(t)
@@ -139,9 +151,11 @@ func appendStrKey(dst []byte, t *types.Type, s string) ([]byte, error) {
 		return append(dst, s...), nil
 	case t.Family == types.JSON:
 		return appendJSON(dst, s)
-	case t.OID == types.OIDJSON:
+	case t.Unordered():
 		return dst, unordered(t)
-	case t.OID == types.OIDBPChar:
+	case t.Family == types.CIText:
+		s = types.FoldCase(s)
+	case t.Base().OID == types.OIDBPChar:
 		s = strings.TrimRight(s, " ")
 	}
 	return appendString(dst, s), nil
@@ -183,8 +197,17 @@ func readKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
 		}
 		return types.Datum{Iv: iv}, b[intervalLen:], nil
 	case types.Arr:
-		if t.Family == types.Array {
+		switch t.Family {
+		case types.Array:
 			return readArray(b, t)
+		case types.Range:
+			r, rest, err := readRangeKey(b, t)
+			return r.Datum(), rest, err
+		case types.MultiRange:
+			return readMultiRangeKey(b, t)
+		}
+		if t.IsComposite() {
+			return readRecord(b, t)
 		}
 	}
 	return types.Null, nil, corrupt(t, "no key of this type")
@@ -221,7 +244,7 @@ func keyLen(b []byte, t *types.Type, mask byte) (int, error) {
 		n = intervalLen
 	case order == types.Str && t.Family.FixedLen() > 0:
 		n = t.Family.FixedLen()
-	case order == types.Str:
+	case order == types.Str, t.Family == types.CIText:
 		if n = stringLen(b, mask); n == 0 {
 			n = -1
 		}

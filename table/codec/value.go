@@ -96,8 +96,14 @@ func DecodeValue(field []byte, t *types.Type) (types.Datum, error) {
 	case types.Iv:
 		return decodeInterval(field, t)
 	case types.Arr:
-		if t.Family == types.Array {
+		switch t.Family {
+		case types.Array:
 			return decodeArray(field, t)
+		case types.Range, types.MultiRange:
+			return decodeRanges(field, t)
+		}
+		if t.IsComposite() {
+			return decodeRecord(field, t)
 		}
 	}
 	return types.Null, corrupt(t, "no value of this type")
@@ -140,8 +146,14 @@ func appendField(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
 		dst = binary.AppendVarint(dst, int64(d.Iv.Days))
 		return binary.AppendVarint(dst, d.Iv.Micros), nil
 	case types.Arr:
-		if t.Family == types.Array {
+		switch t.Family {
+		case types.Array:
 			return appendArrayField(dst, t, d.Arr)
+		case types.Range, types.MultiRange:
+			return appendRangesField(dst, t, d)
+		}
+		if t.IsComposite() {
+			return appendRecordField(dst, t, d.Arr)
 		}
 	}
 	return dst, sqlerr.New(sqlerr.InvalidTableDefinition, "a column cannot hold values of type %s",

@@ -53,10 +53,20 @@ func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Resul
 	t := &Table{Rows: float64(a.sample.seen), Counted: time.Now(),
 		Columns: map[table.ColumnID]*Column{}}
 	e := &ending{ctx: ctx}
-	for i, o2 := range a.out {
-		c := a.columns[i].column(e, a.sample.cols[i], a.sample.order, o.Target)
-		t.Columns[d.Columns[o2].ID] = c
+	for i, g := range a.columns {
+		c := g.column(e, a.sample.cols[i], a.sample.order, o.Target)
+		if i >= len(a.out) {
+			t.Columns[d.Exprs[a.exprs[i-len(a.out)]].ID] = c
+			continue
+		}
+		t.Columns[d.Columns[a.out[i]].ID] = c
 		t.RowBytes += c.Width * (1 - c.NullFraction)
+	}
+	for _, k := range a.keys {
+		if t.Keys == nil {
+			t.Keys = map[KeysID]*Keys{}
+		}
+		t.Keys[k.id] = k.result(e)
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -67,9 +77,12 @@ func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Resul
 // analysis is a pass over the rows.
 type analysis struct {
 	out     []int // ordinals of the columns
-	types   []*types.Type
+	exprs   []int // places in Desc.Exprs, of what is computed from all columns
+	reader  *table.ExprReader
+	types   []*types.Type // of the columns, then of the expressions
 	columns []*gathered
 	sample  *reservoir
+	keys    []*keyCounts // of GIN indexes
 }
 
 func newAnalysis(d *table.Desc, o *Options) *analysis {
@@ -83,6 +96,14 @@ func newAnalysis(d *table.Desc, o *Options) *analysis {
 		a.types = append(a.types, c.Type)
 		a.columns = append(a.columns, newGathered(c.Type))
 	}
+	if o.Columns == nil {
+		a.exprs, a.reader = d.ExprsOfAllRows(), table.NewExprReader(d)
+	}
+	for _, i := range a.exprs {
+		t := d.Exprs[i].Type
+		a.types, a.columns = append(a.types, t), append(a.columns, newGathered(t))
+	}
+	a.countKeys(d, o)
 	a.sample = newReservoir(a.types, o.Target*rowsPerTarget, sampleBytes, o.Seed)
 	return a
 }
@@ -107,17 +128,31 @@ func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Opti
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	b := types.NewBatch(a.types)
+	b := types.NewBatch(a.types[:len(a.out)])
+	computed := make([]*types.Vec, len(a.exprs))
+	for i := range computed {
+		computed[i] = types.NewVec(a.types[len(a.out)+i], 0)
+	}
+	cols := append(b.Cols[:len(a.out):len(a.out)], computed...)
+	row := make([]types.Datum, len(d.Columns))
 	for {
 		more, err := s.Next(ctx, b)
 		if err != nil {
 			return err
 		}
+		if err := a.compute(ctx, b, row, computed); err != nil {
+			return err
+		}
 		for i, g := range a.columns {
-			g.add(b.Cols[i], b.Len)
+			g.add(cols[i], b.Len)
 		}
 		for i := range b.Len {
-			a.sample.add(b.Cols, i)
+			a.sample.add(cols, i)
+		}
+		for _, k := range a.keys {
+			if err := k.add(cols[k.at], b.Len); err != nil {
+				return err
+			}
 		}
 		if o.Seen != nil {
 			o.Seen(a.sample.seen, !more)
@@ -131,4 +166,29 @@ func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Opti
 			}
 		}
 	}
+}
+
+// compute fills vectors with the expressions for the rows of a batch.
+func (a *analysis) compute(ctx context.Context, b *types.Batch, row []types.Datum,
+	computed []*types.Vec) error {
+	for _, v := range computed {
+		v.Reset(v.Type)
+		v.Resize(b.Len)
+	}
+	if len(computed) == 0 {
+		return nil
+	}
+	for i := range b.Len {
+		for k, o := range a.out {
+			row[o] = b.Cols[k].Get(i)
+		}
+		for k, x := range a.exprs {
+			d, err := a.reader.Value(ctx, x, row)
+			if err != nil {
+				return err
+			}
+			computed[k].Set(i, d)
+		}
+	}
+	return nil
 }

@@ -19,7 +19,7 @@ type gathered struct {
 
 func newGathered(t *types.Type) *gathered {
 	g := &gathered{t: t}
-	if t.OID != types.OIDJSON {
+	if elem := t.Elem; !t.Unordered() && (elem == nil || !elem.Unordered()) {
 		g.sketch = newSketch()
 	}
 	return g

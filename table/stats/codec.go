@@ -36,7 +36,8 @@ func decodeTable(b []byte) (*Table, error) {
 
 // encodeColumn encodes the statistics of a column.
 func encodeColumn(c *Column) ([]byte, error) {
-	b := binary.AppendUvarint([]byte{layout}, uint64(c.Type.OID))
+	t := c.Type.Held() // statistics are read without the schema
+	b := binary.AppendUvarint([]byte{layout}, uint64(t.OID))
 	for _, f := range []float64{c.NullFraction, c.Width, c.Distinct, c.Correlation} {
 		b = appendFloat(b, f)
 	}
@@ -44,21 +45,31 @@ func encodeColumn(c *Column) ([]byte, error) {
 	if c.Complete {
 		complete = 1
 	}
+	common, bounds := c.Common, c.Bounds
+	if ofRecords(t) {
+		common, bounds, complete = nil, nil, 0
+	}
 	b = append(b, complete)
-	b = binary.AppendUvarint(b, uint64(len(c.Common)))
+	b = binary.AppendUvarint(b, uint64(len(common)))
 	var err error
-	for i, v := range c.Common {
-		if b, err = appendDatum(appendFloat(b, c.Frequencies[i]), c.Type, v); err != nil {
+	for i, v := range common {
+		if b, err = appendDatum(appendFloat(b, c.Frequencies[i]), t, v); err != nil {
 			return nil, err
 		}
 	}
-	b = binary.AppendUvarint(b, uint64(len(c.Bounds)))
-	for _, v := range c.Bounds {
-		if b, err = appendDatum(b, c.Type, v); err != nil {
+	b = binary.AppendUvarint(b, uint64(len(bounds)))
+	for _, v := range bounds {
+		if b, err = appendDatum(b, t, v); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
+}
+
+// ofRecords reports whether values of a type are composite, or arrays of such: without the schema
+// they cannot be read, so that no values are kept.
+func ofRecords(t *types.Type) bool {
+	return t.Family == types.Record || t.Family == types.Array && ofRecords(t.Elem)
 }
 
 func appendDatum(b []byte, t *types.Type, d types.Datum) ([]byte, error) {

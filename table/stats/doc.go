@@ -7,6 +7,7 @@
 //
 //	'a' {table} 't'           → rows, bytes of a row, when
 //	'a' {table} 'c' {column}  → statistics of a column
+//	'a' {table} 'k' {column} {operator class} → keys of GIN indexes ([Keys])
 //	'a' {table} 'n'           → counters of changes ([Counters])
 //
 // When to gather is package sql/statistics'; how the estimates of several columns combine is
@@ -22,6 +23,9 @@
 // SIGMOD 1998); the most common values and the histogram come from it. A table smaller than its
 // sample has exact statistics. Memory is bounded by the sample, which shrinks, and stays uniform,
 // when its values are long.
+//
+// Of the keys that a GIN index has of a column's values, [Keys] has the most common ones. They are
+// counted in rows of a sample of their own, because long documents are not kept in the reservoir.
 //
 // # Estimating
 //

@@ -13,6 +13,8 @@ type Table struct {
 	RowBytes float64   // of the columns' values, on average
 	Counted  time.Time // when Rows was counted, by ANALYZE or VACUUM
 	Columns  map[table.ColumnID]*Column
+	// Keys are the keys of GIN indexes; nil for none.
+	Keys map[KeysID]*Keys
 }
 
 // Column is the statistics of a column's values.

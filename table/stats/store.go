@@ -42,7 +42,21 @@ func Read(ctx context.Context, tx *txn.Txn, id table.ID) (*Table, error) {
 		t.Columns[column] = c
 		return err
 	})
-	return t, err
+	if err != nil {
+		return t, err
+	}
+	return t, each(ctx, tx, keysSpan(id), func(key, value []byte) error {
+		of, ok := decodeKeysKey(id, key)
+		if !ok {
+			return corrupt("key of keys")
+		}
+		k, err := decodeKeys(value)
+		if t.Keys == nil {
+			t.Keys = map[KeysID]*Keys{}
+		}
+		t.Keys[of] = k
+		return err
+	})
 }
 
 // Write stores the statistics of a table. Columns that t does not have keep theirs.
@@ -53,6 +67,11 @@ func Write(tx *txn.Txn, id table.ID, t *Table) error {
 			return err
 		}
 		if err := tx.Set(columnKey(id, column), b); err != nil {
+			return err
+		}
+	}
+	for of, k := range t.Keys {
+		if err := tx.Set(keysKey(id, of), encodeKeys(k)); err != nil {
 			return err
 		}
 	}
@@ -140,6 +159,10 @@ func Describe(key, value []byte) string {
 		if c, err := decodeColumn(value); err == nil {
 			return fmt.Sprintf("%s nulls=%.4f width=%.1f distinct=%.0f common=%d bounds=%d", c.Type,
 				c.NullFraction, c.Width, c.Distinct, len(c.Common), len(c.Bounds))
+		}
+	case "keys":
+		if k, err := decodeKeys(value); err == nil {
+			return fmt.Sprintf("common=%d rest=%.6f row=%.1f", len(k.Common), k.Rest, k.PerRow)
 		}
 	case "counters":
 		if c, err := decodeCounters(value); err == nil {

@@ -49,7 +49,7 @@ func appendArrayDim(dst []byte, elem *Type, dims []int, elems []Datum, f *Format
 	dst = append(dst, '{')
 	for i := 0; i < dims[0] && len(elems) > 0; i++ {
 		if i > 0 {
-			dst = append(dst, ',')
+			dst = append(dst, elem.Delimiter())
 		}
 		if len(dims) > 1 {
 			dst, elems = appendArrayDim(dst, elem, dims[1:], elems, f)
@@ -68,7 +68,7 @@ func appendArrayElem(dst []byte, elem *Type, d Datum, f *Format) []byte {
 	start := len(dst)
 	dst = AppendText(dst, elem, d, f)
 	s := dst[start:]
-	if !arrayNeedsQuotes(s) {
+	if !arrayNeedsQuotes(s, elem.Delimiter()) {
 		return dst
 	}
 	text := string(s)
@@ -82,12 +82,12 @@ func appendArrayElem(dst []byte, elem *Type, d Datum, f *Format) []byte {
 	return append(dst, '"')
 }
 
-func arrayNeedsQuotes(s []byte) bool {
+func arrayNeedsQuotes(s []byte, delimiter byte) bool {
 	if len(s) == 0 || len(s) == 4 && strings.EqualFold(string(s), "null") {
 		return true
 	}
 	return slices.ContainsFunc(s, func(c byte) bool {
-		return c == '"' || c == '\\' || c == '{' || c == '}' || c == ',' || isSpace(c)
+		return c == '"' || c == '\\' || c == '{' || c == '}' || c == delimiter || isSpace(c)
 	})
 }
 
@@ -97,6 +97,7 @@ type arrayParser struct {
 	i     int
 	elem  *Type
 	f     *Format
+	delim byte  // between elements
 	dims  []int // sizes found; -1 while a level has not been closed once
 	elems []Datum
 	pieces
@@ -121,7 +122,7 @@ func parseArray(t *Type, s string, f *Format) (*ArrayValue, error) {
 	if t.Mod != NoMod {
 		elem = elem.WithMod(t.Mod)
 	}
-	p := &arrayParser{s: s, elem: elem, f: f, pieces: pieces{work: f.Work}}
+	p := &arrayParser{s: s, elem: elem, f: f, delim: elem.Delimiter(), pieces: pieces{work: f.Work}}
 	lower, want, err := p.bounds()
 	if err != nil {
 		return nil, err
@@ -277,7 +278,7 @@ func (p *arrayParser) level(depth int) error {
 		switch {
 		case p.i >= len(p.s):
 			return p.malformed("Unexpected end of input.")
-		case p.s[p.i] == ',':
+		case p.s[p.i] == p.delim:
 			p.i++
 		case p.s[p.i] == '}':
 			p.i++
@@ -308,7 +309,7 @@ func (p *arrayParser) element() error {
 		}
 		return p.add(text)
 	}
-	if p.s[p.i] == ',' || p.s[p.i] == '}' {
+	if p.s[p.i] == p.delim || p.s[p.i] == '}' {
 		return p.malformed("Unexpected \"" + p.s[p.i:p.i+1] + "\" character.")
 	}
 	text, escaped, err := p.unquoted()
@@ -317,7 +318,7 @@ func (p *arrayParser) element() error {
 		return err
 	case !escaped && strings.EqualFold(text, "null"):
 		p.elems = append(p.elems, Null)
-		return nil
+		return p.elem.Admit(Null, p.f)
 	}
 	return p.add(text)
 }
@@ -329,7 +330,7 @@ func (p *arrayParser) unquoted() (text string, escaped bool, err error) {
 	for ; p.i < len(p.s); p.i++ {
 		c := p.s[p.i]
 		switch c {
-		case ',', '}':
+		case p.delim, '}':
 			return string(b[:keep]), escaped, nil
 		case '{':
 			return "", false, p.malformed("Unexpected \"{\" character.")

@@ -16,6 +16,7 @@ import (
 // type t.
 func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 	be := binary.BigEndian
+	t = t.Base()
 	switch t.Family {
 	case Bool:
 		return append(dst, byte(d.I))
@@ -45,8 +46,20 @@ func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 			return append(dst, d.S[0])
 		}
 		return AppendText(dst, t, d, &DefaultFormat)
-	case Bytes, UUID:
+	case CIText:
 		return append(dst, d.S...)
+	case HStore:
+		return appendHStoreBinary(dst, d)
+	case Inet:
+		return appendInetBinary(dst, t, d)
+	case TimeTZ:
+		return appendTimeTZBinary(dst, d)
+	case LSN:
+		return be.AppendUint64(dst, LSNValue(d))
+	case Bytes, UUID, MacAddr, MacAddr8, Geometric:
+		return append(dst, d.S...)
+	case TID:
+		return append(dst, d.S[:tidLen]...)
 	case Date:
 		switch d.I {
 		case NegInfinity:
@@ -55,7 +68,7 @@ func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 			return be.AppendUint32(dst, math.MaxInt32)
 		}
 		return be.AppendUint32(dst, uint32(d.I))
-	case Time, Timestamp:
+	case Time, Timestamp, Money:
 		return be.AppendUint64(dst, uint64(d.I))
 	case Interval:
 		dst = be.AppendUint64(dst, uint64(d.Iv.Micros))
@@ -63,6 +76,16 @@ func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 		return be.AppendUint32(dst, uint32(d.Iv.Months))
 	case JSON:
 		return append(append(dst, 1), d.S...)
+	case JSONPath:
+		return appendJSONPath(append(dst, jsonPathVersion), d.S)
+	case XML:
+		return append(dst, xmlOutput(d.S)...)
+	case Bit:
+		return appendBitsBinary(dst, d.S)
+	case Range:
+		return appendRangeBinary(dst, t, RangeFrom(d))
+	case MultiRange:
+		return appendMultiRangeBinary(dst, t, d)
 	case Array:
 		return appendArrayBinary(dst, t, d.Arr)
 	case Record:
@@ -72,6 +95,8 @@ func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 			dst = be.AppendUint32(dst, uint32(ft.OID))
 			dst = appendSized(dst, ft, e)
 		}
+	case Enum:
+		return append(dst, LabelOf(t, d.S)...)
 	}
 	return dst
 }
@@ -172,14 +197,27 @@ func errShortMessage() error {
 	return sqlerr.New(sqlerr.ProtocolViolation, "insufficient data left in message")
 }
 
+// WrongBinary is the message of the error for bytes that are more than those of a value.
+const WrongBinary = "incorrect binary data format"
+
 func errBinaryFormat() error {
-	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "incorrect binary data format")
+	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, WrongBinary)
 }
 
-// ParseBinary reads a value as PostgreSQL's receive function does, applying the type's modifier. w
-// may be nil.
-func ParseBinary(t *Type, b []byte, w Work) (Datum, error) {
-	if n := fixedSize(t); n >= 0 {
+// ParseBinary reads a value as PostgreSQL's receive function does, applying the type's modifier and
+// the constraints of a domain. A nil format is DefaultFormat.
+func ParseBinary(t *Type, b []byte, f *Format) (Datum, error) {
+	if f == nil {
+		f = &DefaultFormat
+	}
+	if t.IsDomain() {
+		d, err := ParseBinary(t.Base(), b, f)
+		if err == nil {
+			err = t.Admit(d, f)
+		}
+		return d, err
+	}
+	if n := fixedSize(t, len(b)); n >= 0 {
 		switch {
 		case len(b) < n:
 			return Datum{}, errShortMessage()
@@ -187,26 +225,33 @@ func ParseBinary(t *Type, b []byte, w Work) (Datum, error) {
 			return Datum{}, errBinaryFormat()
 		}
 	}
-	d, err := parseBinary(t, b, w)
+	d, err := parseBinary(t, b, f)
 	if err != nil {
 		return Datum{}, err
 	}
 	return coerceMod(d, t, false)
 }
 
-// fixedSize is the size of the type's binary form, or -1.
-func fixedSize(t *Type) int {
+// fixedSize is the size of the type's binary form, or -1. A macaddr8 may come as a macaddr: then a
+// message of n bytes should have that size.
+func fixedSize(t *Type, n int) int {
 	switch t.Family {
-	case Bool, Int, Float, Date, Time, Timestamp, Interval, UUID:
+	case Bool, Int, Float, Date, Time, Timestamp, Interval, UUID, TID, MacAddr,
+		TimeTZ, Money, LSN, Geometric:
 		return int(t.Len)
 	}
-	if t.OID == OIDChar {
+	switch {
+	case t.OID == OIDChar:
 		return 1
+	case t.Family == MacAddr8 && n == 6:
+		return 6
+	case t.Family == MacAddr8:
+		return 8
 	}
 	return -1
 }
 
-func parseBinary(t *Type, b []byte, w Work) (Datum, error) {
+func parseBinary(t *Type, b []byte, f *Format) (Datum, error) {
 	be := binary.BigEndian
 	switch t.Family {
 	case Bool:
@@ -222,8 +267,27 @@ func parseBinary(t *Type, b []byte, w Work) (Datum, error) {
 		d, err := parseNumericBinary(b)
 		return Datum{Dec: d}, err
 	case String:
-		return parseStringBinary(t, b, w)
-	case Bytes, UUID:
+		return parseStringBinary(t, b, f.Work)
+	case CIText:
+		return Datum{S: string(b)}, CheckUTF8(b)
+	case HStore:
+		return parseHStoreBinary(b)
+	case Inet:
+		return parseInetBinary(t, b)
+	case Geometric:
+		return parseShapeBinary(t, b)
+	case TimeTZ:
+		return parseTimeTZBinary(b)
+	case Money:
+		return Datum{I: int64(be.Uint64(b))}, nil
+	case LSN:
+		return NewLSN(be.Uint64(b)), nil
+	case MacAddr8:
+		if len(b) == 6 {
+			return Datum{S: macTo8(string(b))}, nil
+		}
+		return Datum{S: string(b)}, nil
+	case Bytes, UUID, TID, MacAddr:
 		return Datum{S: string(b)}, nil
 	case Date:
 		return dateFromBinary(int32(be.Uint32(b)))
@@ -245,13 +309,34 @@ func parseBinary(t *Type, b []byte, w Work) (Datum, error) {
 			Months: int32(be.Uint32(b[12:])),
 		}}, nil
 	case JSON:
-		return parseJSONBinary(b, w)
+		return parseJSONBinary(b, f.Work)
+	case JSONPath:
+		s, err := parseJSONPathBinary(b, f.Work)
+		return Datum{S: s}, err
+	case XML:
+		s, err := parseXMLBinary(b, f)
+		return Datum{S: s}, err
+	case Bit:
+		return parseBitsBinary(b)
+	case Range:
+		r, err := parseRangeBinary(t, b, f)
+		return r.Datum(), err
+	case MultiRange:
+		return parseMultiRangeBinary(t, b, f)
 	case Array:
-		a, err := parseArrayBinary(t, b, w)
+		a, err := parseArrayBinary(t, b, f)
 		return Datum{Arr: a}, err
 	case Record:
-		a, err := parseRecordBinary(b)
+		if t.Fields() != nil {
+			return parseRowBinary(t, b, f)
+		}
+		a, err := parseRecordBinary(b, f)
 		return Datum{Arr: a}, err
+	case Enum:
+		if err := CheckUTF8(b); err != nil {
+			return Datum{}, err
+		}
+		return parseEnum(t, string(b), f)
 	}
 	return Datum{}, nil
 }
@@ -411,8 +496,8 @@ func decimalDigits(b []byte) ([]byte, bool) {
 
 // binaryReader cuts a message into its parts.
 type binaryReader struct {
-	b    []byte
-	work Work
+	b []byte
+	f *Format
 }
 
 func (r *binaryReader) uint32() (uint32, error) {
@@ -430,12 +515,12 @@ func (r *binaryReader) sized(t *Type) (Datum, error) {
 		return Datum{}, err
 	}
 	if n == math.MaxUint32 {
-		return Null, nil
+		return t.Null(r.f)
 	}
 	if uint64(n) > uint64(len(r.b)) {
 		return Datum{}, errShortMessage()
 	}
-	d, err := ParseBinary(t, r.b[:n], r.work)
+	d, err := ParseBinary(t, r.b[:n], r.f)
 	r.b = r.b[n:]
 	return d, err
 }
@@ -460,13 +545,13 @@ func (r *binaryReader) arrayHead(t *Type) (ndim int, err error) {
 	case OID(head[2]) != t.Elem.OID:
 		return 0, sqlerr.New(sqlerr.DatatypeMismatch,
 			"binary data has array element type %d (%s) instead of expected %d (%s)",
-			head[2], TypeName(OID(head[2])), t.Elem.OID, TypeName(t.Elem.OID))
+			head[2], TypeName(OID(head[2])), t.Elem.OID, t.Elem.SQLName())
 	}
 	return int(head[0]), nil
 }
 
-func parseArrayBinary(t *Type, b []byte, w Work) (*ArrayValue, error) {
-	r := &binaryReader{b: b, work: w}
+func parseArrayBinary(t *Type, b []byte, f *Format) (*ArrayValue, error) {
+	r := &binaryReader{b: b, f: f}
 	ndim, err := r.arrayHead(t)
 	if err != nil {
 		return nil, err
@@ -495,7 +580,7 @@ func parseArrayBinary(t *Type, b []byte, w Work) (*ArrayValue, error) {
 	if total*4 > uint64(len(r.b)) {
 		return nil, errShortMessage()
 	}
-	p := pieces{work: w}
+	p := pieces{work: f.Work}
 	for range total {
 		if err := p.reach(len(b) - len(r.b)); err != nil {
 			return nil, err
@@ -512,8 +597,8 @@ func parseArrayBinary(t *Type, b []byte, w Work) (*ArrayValue, error) {
 	return a, nil
 }
 
-func parseRecordBinary(b []byte) (*ArrayValue, error) {
-	r := &binaryReader{b: b}
+func parseRecordBinary(b []byte, f *Format) (*ArrayValue, error) {
+	r := &binaryReader{b: b, f: f}
 	n, err := r.uint32()
 	if err != nil {
 		return nil, err

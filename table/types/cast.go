@@ -13,19 +13,27 @@ import (
 // ErrCannotCast is 42846 for a pair of types without a cast.
 func ErrCannotCast(from, to *Type) error {
 	return sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to type %s",
-		TypeName(from.OID), TypeName(to.OID))
+		from.SQLName(), to.SQLName())
 }
 
 // Cast converts a value and fits it to the target's modifier. Explicit casts to varchar(n) and
 // char(n) cut what is too long; others fail. Cast does not check whether the context allows the
-// cast: CastContext does. A nil format is DefaultFormat.
+// cast: CastContext does. A nil format is DefaultFormat. A value of a domain is checked, NULL too.
 func Cast(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
-	if d.Null {
-		return Null, nil
-	}
 	if f == nil {
 		f = &DefaultFormat
 	}
+	if to.IsDomain() && from.OID != to.OID {
+		v, err := Cast(d, from, to.Base(), explicit, f)
+		if err == nil {
+			err = to.Admit(v, f)
+		}
+		return v, err
+	}
+	if d.Null {
+		return Null, nil
+	}
+	from, to = from.Base(), to.Base()
 	if from.OID == to.OID {
 		return coerceMod(d, to, explicit)
 	}
@@ -45,6 +53,10 @@ func coerceMod(d Datum, t *Type, explicit bool) (Datum, error) {
 	switch t.OID {
 	case OIDVarchar, OIDBPChar:
 		return coerceLength(t, d.S, explicit)
+	case OIDTimeTZ:
+		return timeTZWithMod(d, t.Mod), nil
+	case OIDBit, OIDVarbit:
+		return bitsWithMod(t, d, explicit)
 	case OIDNumeric:
 		d.Dec, err = NumericWithMod(d.Dec, t.Mod)
 	case OIDTime:
@@ -80,9 +92,13 @@ func mapArray(a *ArrayValue, fn func(Datum) (Datum, error)) (*ArrayValue, error)
 
 func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 	switch to.Family {
-	case String:
+	case String, CIText:
 		if to.OID != OIDChar {
 			return toString(d, from, to, explicit, f)
+		}
+	case HStore:
+		if from.Family == Array {
+			return HStoreFromArray(d.Arr)
 		}
 	case Array:
 		if from.Family == Array {
@@ -97,7 +113,7 @@ func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 		}
 	}
 	switch from.Family {
-	case String:
+	case String, CIText:
 		if from.OID == OIDChar && to.OID == OIDInt4 {
 			if d.S == "" {
 				return Datum{}, nil
@@ -117,13 +133,37 @@ func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 		return fromNumeric(d.Dec, to)
 	case Date, Time, Timestamp, Interval:
 		return fromTemporal(d, from, to, f)
+	case Bit:
+		return fromBits(d, to)
+	case Inet:
+		return fromInet(d, to)
+	case Range:
+		if to.Family == MultiRange && to.Sub.OID == from.OID {
+			return MultiRangeDatum(MakeMultiRange(from, []RangeValue{RangeFrom(d)})), nil
+		}
+	case Money:
+		if to.Family == Decimal {
+			return Datum{Dec: moneyToNumeric(d.I)}, nil
+		}
+	case TimeTZ:
+		if to.Family == Time {
+			return Datum{I: ZonedTimeOf(d).Micros}, nil
+		}
+	case Geometric:
+		return fromShape(d, from, to, f)
+	case MacAddr, MacAddr8:
+		return fromMAC(d, from, to)
 	case JSON:
 		return fromJSONB(d.S, to, f.Work)
+	case HStore:
+		if to.Family == JSON {
+			return Datum{S: HStoreJSON(d, false)}, nil
+		}
 	}
 	return Datum{}, ErrCannotCast(from, to)
 }
 
-// toString converts to text, varchar, bpchar, name, json or unknown.
+// toString converts to text, varchar, bpchar, name, citext, json or unknown.
 func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 	var s string
 	switch {
@@ -134,6 +174,12 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 		}
 	case from.Family == String && from.OID != OIDChar:
 		s = d.S
+	case from.Family == XML && to.OID != OIDName:
+		s = d.S // with its declaration, which the output function changes
+	case from.Family == Inet && to.OID != OIDName:
+		s = inetText(d)
+	case from.Family == HStore && to.OID == OIDJSON:
+		return Datum{S: HStoreJSON(d, false)}, nil
 	default:
 		s = Text(from, d, f)
 	}
@@ -142,7 +188,7 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 		s = TruncateName(s)
 	case OIDBPChar:
 		s = strings.TrimRight(s, " ")
-		if to.Mod >= 4 && from.Family != String {
+		if to.Mod >= 4 && from.Family != String && from.Family != CIText {
 			// Conversions through text use the input function, which does not cut.
 			return coerceLength(to, s, explicit)
 		}
@@ -150,6 +196,9 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 		if from.OID != OIDJSON {
 			return Datum{S: s}, CheckJSON(s, f.Work)
 		}
+	}
+	if IsSnapshot(to) && !IsSnapshot(from) {
+		return parseSnapshot(s)
 	}
 	return Datum{S: s}, nil
 }
@@ -159,10 +208,10 @@ func errIntRange(t *Type) error {
 }
 
 func intRangeName(t *Type) string {
-	if t.OID == OIDOid || isRegType(t.OID) {
+	if t.OID == OIDOid || t.IsReg() {
 		return "OID"
 	}
-	return TypeName(t.OID)
+	return t.SQLName()
 }
 
 // IntInRange checks v against the range of an integer type.
@@ -180,6 +229,8 @@ func fromInt(v int64, from, to *Type) (Datum, error) {
 	switch to.Family {
 	case Int:
 		switch {
+		case from.OID == TXid8.OID && to.OID == TXid.OID:
+			return Datum{I: XidOf(v)}, nil
 		case from.Len == 4 && to.Len == 4: // binary coercible both ways: the bits stay
 			if to.OID == OIDInt4 {
 				return Datum{I: int64(int32(v))}, nil
@@ -200,6 +251,15 @@ func fromInt(v int64, from, to *Type) (Datum, error) {
 	case Bool:
 		if from.OID == OIDInt4 {
 			return NewBool(v != 0), nil
+		}
+	case Money:
+		if from.OID == OIDInt4 || from.OID == OIDInt8 {
+			m, err := moneyFromInt(v)
+			return Datum{I: m}, err
+		}
+	case Bit:
+		if to.OID == OIDBit && from.OID != OIDInt2 {
+			return bitsFromInt(v, to), nil
 		}
 	case String:
 		if from.OID == OIDInt4 {
@@ -267,6 +327,9 @@ func fromNumeric(v *apd.Decimal, to *Type) (Datum, error) {
 	case Int:
 		i, err := NumericToInt(v, to)
 		return Datum{I: i}, err
+	case Money:
+		m, err := moneyFromNumeric(v)
+		return Datum{I: m}, err
 	case Float:
 		if to.OID == OIDFloat4 {
 			f, err := ParseFloat(NumericString(v), 32)
@@ -286,7 +349,7 @@ func NumericToInt(v *apd.Decimal, to *Type) (int64, error) {
 			what = "NaN"
 		}
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to %s", what,
-			TypeName(to.OID))
+			to.SQLName())
 	}
 	i, ok := NumericToInt64(v)
 	if !ok {
@@ -307,6 +370,8 @@ func fromTemporal(d Datum, from, to *Type, f *Format) (Datum, error) {
 		return Datum{Iv: IntervalValue{Micros: d.I}}, nil
 	case from.Family == Interval && to.Family == Time:
 		return Datum{I: IntervalToTime(d.Iv)}, nil
+	case to.Family == TimeTZ && (from.Family == Time || zoned):
+		return toTimeTZ(d.I, zoned, f)
 	case from.Family == Timestamp && to.Family == Timestamp:
 		if zoned {
 			d.I, err = UTCToLocal(d.I, f.Location)
@@ -356,5 +421,5 @@ func fromJSONB(s string, to *Type, w Work) (Datum, error) {
 		what = "jsonb numeric"
 	}
 	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what,
-		TypeName(to.OID))
+		to.SQLName())
 }

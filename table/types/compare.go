@@ -28,7 +28,7 @@ func Compare(t *Type, a, b Datum) int {
 	case Iv:
 		return IntervalCmp(a.Iv, b.Iv)
 	case Str:
-		if t.OID == OIDBPChar {
+		if t.Base().OID == OIDBPChar {
 			return strings.Compare(strings.TrimRight(a.S, " "), strings.TrimRight(b.S, " "))
 		}
 		return strings.Compare(a.S, b.S)
@@ -36,6 +36,17 @@ func Compare(t *Type, a, b Datum) int {
 	switch t.Family {
 	case JSON:
 		return compareJSONText(a.S, b.S)
+	case JSONPath, XML, Geometric:
+		// SQL does not sort them: this is for what only asks whether a value changed.
+		return strings.Compare(a.S, b.S)
+	case CIText:
+		return strings.Compare(FoldCase(a.S), FoldCase(b.S))
+	case TID:
+		return compareTIDs(a.S, b.S)
+	case Range:
+		return CompareRanges(t, RangeFrom(a), RangeFrom(b))
+	case MultiRange:
+		return compareMultiRanges(t.Sub, a, b)
 	case Array:
 		return compareArrays(t.Elem, a.Arr, b.Arr)
 	case Record:
@@ -53,7 +64,7 @@ func Equal(t *Type, a, b Datum) bool {
 	case I64:
 		return a.I == b.I
 	case Str:
-		if t.OID != OIDBPChar {
+		if t.Base().OID != OIDBPChar {
 			return a.S == b.S
 		}
 	}

@@ -93,7 +93,7 @@ func ParseField(name string) (Field, bool) {
 }
 
 func errUnit(known bool, name string, t *Type) error {
-	typ := TypeName(t.OID)
+	typ := t.SQLName()
 	if known {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type %s",
 			strings.ToLower(name), typ)

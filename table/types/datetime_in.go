@@ -73,6 +73,9 @@ func fastDate(s string) (int64, bool) {
 // ParseTime reads a time of day as PostgreSQL's time_in, rounded to the modifier's precision.
 func ParseTime(s string, mod int32, f *Format) (int64, error) {
 	d, err := decodeInput(s, f, true)
+	if err == nil {
+		_, err = d.timeOffset() // a zone that needs a date is refused here too
+	}
 	if err != nil {
 		return 0, dateTimeError(err, "time", s)
 	}

@@ -19,9 +19,28 @@
 //	Interval  | interval                                           | Iv    |
 //	UUID      | uuid                                               | Str   | 16 bytes
 //	JSON      | jsonb                                              | Str   | canonical jsonb text
+//	TID       | tid                                                | Str   | six bytes, then a key
+//	JSONPath  | jsonpath                                           | Str   | as it was written
+//	XML       | xml                                                | Str   | as it was written
 //	Array     | arrays of any other type                           | Arr   |
-//	Record    | anonymous rows                                     | Arr   | Elems are the fields
+//	Record    | anonymous rows, composite types                    | Arr   | Elems are the fields
+//	Bit       | bit, varbit                                        | Str   | groups of bits
+//	Enum      | types made by CREATE TYPE … AS ENUM                | Str   | a label's key
+//	Inet      | inet, cidr                                         | Str   | network, address
+//	MacAddr   | macaddr                                            | Str   | 6 bytes
+//	MacAddr8  | macaddr8                                           | Str   | 8 bytes
+//	TimeTZ    | timetz                                             | Str   | 12 bytes: UTC, offset
+//	Money     | money                                              | I64   | cents
+//	LSN       | pg_lsn                                             | I64   | highest bit flipped
+//	Range     | the range types                                    | Arr   | bounds and flags
+//	Geometric | point, box and the other geometric types           | Str   | as send writes it
+//	CIText    | citext                                             | Str   | as it was written
+//	HStore    | hstore                                             | Str   | texts, then an index
+//	MultiRange | the multirange types                              | Arr   | ranges in order
 //	Void      | void, and what no value has                        | -     |
+//
+// A user type has a Definition. A domain has the family of the type that it is over, and its values
+// are those of that type: what asks for more than the family or the class asks [Type.Base].
 //
 // Infinities of date and timestamp are math.MinInt64 and math.MaxInt64 in I.
 //

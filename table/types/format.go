@@ -9,12 +9,17 @@ type Format struct {
 	IntervalStyle    string // "postgres", "iso_8601", "sql_standard", "postgres_verbose"
 	ByteaOutput      string // "hex" or "escape"
 	ExtraFloatDigits int
+	XMLDocument      bool // xmloption: a text of type xml shall be a document, not content
+	XMLHex           bool // xmlbinary: bytea in xml is hex, not base64
 	Location         *time.Location
 	// what 'now' and 'today' mean: the transaction's start; zero is the clock
 	Now time.Time
 	Reg RegResolver
 	// Work is counted while large texts are read; nil: it is not.
 	Work Work
+	// Runtime is what the functions in the constraints of domains have access to: the planner's
+	// expr.Runtime of the statement; nil where none runs.
+	Runtime any
 }
 
 // RegResolver turns the OIDs of the reg* types into names and back. The catalog is one; without it
@@ -25,6 +30,12 @@ type RegResolver interface {
 	RegName(typ, oid OID) (name string, ok bool)
 	// RegOID finds the object that the text names.
 	RegOID(typ OID, name string) (OID, error)
+}
+
+// AccessItems is an optional interface of a RegResolver: it reads the text of an aclitem, whose
+// roles must exist, and returns it as it is printed.
+type AccessItems interface {
+	AccessItem(text string) (string, error)
 }
 
 // Work receives how many bytes of a large value have been read or written. It returns the error

@@ -108,7 +108,7 @@ func Hash(t *Type, d Datum, seed uint64) uint64 {
 		hi, lo := intervalSpan(d.Iv)
 		return mix(HashInt(hi, seed), lo)
 	case Str:
-		if t.OID == OIDBPChar {
+		if t.Base().OID == OIDBPChar {
 			return HashString(strings.TrimRight(d.S, " "), seed)
 		}
 		return HashString(d.S, seed)
@@ -120,6 +120,24 @@ func Hash(t *Type, d Datum, seed uint64) uint64 {
 			return HashString(d.S, seed)
 		}
 		return hashJSON(v, seed)
+	case JSONPath, XML, Geometric:
+		return HashString(d.S, seed)
+	case CIText:
+		return HashString(FoldCase(d.S), seed)
+	case TID:
+		return HashString(d.S[:tidLen], seed)
+	case Range:
+		h := seed
+		for i, sub := range [3]*Type{t.Sub, t.Sub, TInt8} {
+			h = Hash(sub, d.Arr.Elems[i], h)
+		}
+		return h
+	case MultiRange:
+		h := HashInt(int64(len(d.Arr.Elems)), seed)
+		for _, e := range d.Arr.Elems {
+			h = Hash(t.Sub, e, h)
+		}
+		return h
 	case Array:
 		h := HashInt(int64(len(d.Arr.Elems)), seed)
 		for _, e := range d.Arr.Elems {

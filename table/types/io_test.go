@@ -40,7 +40,7 @@ func typeNamed(t *testing.T, name string) *Type {
 	if base == "" {
 		base = m[1]
 	}
-	typ, ok := ByName(base)
+	typ, ok := named(base)
 	require.True(t, ok, name)
 	var mods []int
 	for _, s := range strings.Split(m[2], ",") {

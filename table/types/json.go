@@ -82,6 +82,15 @@ func (v *JSONValue) Get(key string) *JSONValue {
 	return nil
 }
 
+// Member returns the value of a key of an object as jsonb holds it, or nil.
+func (v *JSONValue) Member(key string) *JSONValue {
+	i, ok := slices.BinarySearchFunc(v.Keys, key, compareJSONKeys)
+	if !ok || v.Kind != JSONObject {
+		return nil
+	}
+	return v.Elems[i]
+}
+
 // Index returns element i of an array, counted from the end when negative, or nil.
 func (v *JSONValue) Index(i int) *JSONValue {
 	if v.Kind != JSONArray {

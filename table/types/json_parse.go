@@ -401,7 +401,7 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 	}
 	const low = "Unicode low surrogate must follow a high surrogate."
 	if r >= 0xdc00 {
-		return 0, 0, p.syntax(p.after(i+4), "%s", low)
+		return 0, 0, p.syntax(i+4, "%s", low)
 	}
 	if i+6 <= len(p.s) && p.s[i+4] == '\\' && p.s[i+5] == 'u' {
 		if r2, ok := hex4(i + 6); ok {
@@ -409,7 +409,7 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 				return c, 10, nil
 			}
 			if r2 >= 0xd800 && r2 < 0xdc00 {
-				return 0, 0, p.syntax(p.after(i+10), "%s",
+				return 0, 0, p.syntax(i+10, "%s",
 					"Unicode high surrogate must not follow a high surrogate.")
 			}
 		}

@@ -21,15 +21,20 @@ var (
 	storages = [256]Storage{
 		Bool: I64, Int: I64, Date: I64, Time: I64, Timestamp: I64,
 		Float:  F64,
-		String: Str, Bytes: Str, UUID: Str, JSON: Str,
+		String: Str, Bytes: Str, UUID: Str, JSON: Str, Bit: Str, TID: Str, Enum: Str,
+		Inet: Str, MacAddr: Str, MacAddr8: Str,
+		TimeTZ: Str, Money: I64, LSN: I64, JSONPath: Str, Geometric: Str,
+		CIText: Str, HStore: Str, XML: Str,
 		Decimal:  Dec,
 		Interval: Iv,
-		Array:    Arr, Record: Arr,
+		Array:    Arr, Record: Arr, Range: Arr, MultiRange: Arr,
 	}
 	orders = [256]Storage{
 		Bool: I64, Int: I64, Date: I64, Time: I64, Timestamp: I64,
 		Float:  F64,
-		String: Str, Bytes: Str, UUID: Str,
+		String: Str, Bytes: Str, UUID: Str, Bit: Str, Enum: Str,
+		Inet: Str, MacAddr: Str, MacAddr8: Str,
+		TimeTZ: Str, Money: I64, LSN: I64, HStore: Str,
 		Decimal:  Dec,
 		Interval: Iv,
 	}
@@ -39,15 +44,30 @@ var (
 func (f Family) Storage() Storage { return storages[f] }
 
 // Order returns the storage class whose comparison is the family's: numbers, text by bytes,
-// numerics, intervals. It is NoStorage where Compare must parse the value (JSON, Array, Record). A
-// bpchar orders as Str when it is trimmed, as stored values are.
+// numerics, intervals. It is NoStorage where Compare must look into the value (JSON, CIText, Array,
+// Record). A bpchar orders as Str when it is trimmed, as stored values are.
 func (f Family) Order() Storage { return orders[f] }
+
+// Unordered reports whether values of the type can be neither sorted nor hashed: json, jsonpath,
+// xml, and the geometric types, whose operators = and < compare areas and lengths.
+func (t *Type) Unordered() bool {
+	t = t.Base()
+	return t.OID == OIDJSON || t.Family == JSONPath || t.Family == XML ||
+		t.Family == Geometric
+}
 
 // FixedLen returns the length in bytes of the family's strings if they all have one, else 0. Such
 // strings are stored as they are; others in a key are escaped and end with a mark.
 func (f Family) FixedLen() int {
-	if f == UUID {
+	switch f {
+	case UUID:
 		return 16
+	case MacAddr:
+		return 6
+	case MacAddr8:
+		return 8
+	case TimeTZ:
+		return zonedTimeLen
 	}
 	return 0
 }

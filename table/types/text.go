@@ -15,6 +15,7 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 	if f == nil {
 		f = &DefaultFormat
 	}
+	t = t.Base()
 	switch t.Family {
 	case Bool:
 		if d.I != 0 {
@@ -38,8 +39,14 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 			}
 		}
 		return dst
-	case JSON:
+	case JSON, CIText:
 		return append(dst, d.S...)
+	case HStore:
+		return appendHStore(dst, d)
+	case JSONPath:
+		return appendJSONPath(dst, d.S)
+	case XML:
+		return append(dst, xmlOutput(d.S)...)
 	case Bytes:
 		return appendBytea(dst, d.S, f)
 	case Date:
@@ -55,37 +62,71 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 		return AppendInterval(dst, d.Iv, f.IntervalStyle)
 	case UUID:
 		return appendUUID(dst, d.S)
+	case Bit:
+		return appendBits(dst, d.S)
+	case TID:
+		return appendTID(dst, d.S)
+	case Inet:
+		return appendInet(dst, t, d)
+	case MacAddr, MacAddr8:
+		return appendMAC(dst, d.S)
+	case Geometric:
+		return appendShape(dst, t, d, f)
+	case TimeTZ:
+		return appendTimeTZ(dst, d)
+	case Money:
+		return appendMoney(dst, d.I)
+	case LSN:
+		return appendLSN(dst, d)
+	case Range:
+		return appendRange(dst, t, RangeFrom(d), f)
+	case MultiRange:
+		return appendMultiRange(dst, t, RangesFrom(d), f)
 	case Array:
 		return appendArray(dst, t, d.Arr, f)
 	case Record:
 		return appendRecord(dst, d.Arr, f)
+	case Enum:
+		return append(dst, LabelOf(t, d.S)...)
 	}
 	return dst
 }
 
 // Text is AppendText as a string.
 func Text(t *Type, d Datum, f *Format) string {
-	if t.Family == String && t.OID != OIDBPChar && t.OID != OIDChar || t.Family == JSON {
+	t = t.Base()
+	switch {
+	case t.Family == String && t.OID != OIDBPChar && t.OID != OIDChar, t.Family == JSON,
+		t.Family == CIText:
 		return d.S
+	case t.Family == XML:
+		return xmlOutput(d.S)
+	case t.Family == Enum:
+		return LabelOf(t, d.S)
 	}
 	return string(AppendText(nil, t, d, f))
 }
 
-func isRegType(oid OID) bool {
-	switch oid {
+// IsReg reports whether a type is one of the reg* types: its values are the OIDs of objects of the
+// catalog, whose names are the text.
+func (t *Type) IsReg() bool {
+	switch t.OID {
 	case OIDRegClass, OIDRegType, OIDRegProc, OIDRegNamespace, TRegProcedure.OID, TRegRole.OID,
-		TRegCollation.OID:
+		TRegCollation.OID, TRegOper.OID, TRegOperator.OID, TRegConfig.OID, TRegDict.OID:
 		return true
 	}
 	return false
 }
 
 func appendInt(dst []byte, t *Type, v int64, f *Format) []byte {
-	if !isRegType(t.OID) {
+	switch {
+	case t.OID == TXid8.OID:
+		return strconv.AppendUint(dst, uint64(v), 10)
+	case !t.IsReg():
 		return strconv.AppendInt(dst, v, 10)
 	}
 	if v == 0 {
-		return append(dst, '-')
+		return append(dst, noObject(t)...)
 	}
 	if f.Reg != nil {
 		if name, ok := f.Reg.RegName(t.OID, OID(v)); ok {
@@ -94,7 +135,7 @@ func appendInt(dst []byte, t *Type, v int64, f *Format) []byte {
 	}
 	if t.OID == OIDRegType {
 		if bt, ok := ByOID(OID(v)); ok {
-			return append(dst, TypeName(bt.OID)...)
+			return append(dst, bt.SQLName()...)
 		}
 	}
 	return strconv.AppendInt(dst, v, 10)
@@ -134,15 +175,26 @@ func appendUUID(dst []byte, s string) []byte {
 
 func errSyntaxFor(t *Type, s string) error {
 	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"",
-		TypeName(t.OID), s)
+		t.SQLName(), s)
 }
 
-// ParseText reads a value as PostgreSQL's input function does, applying the type's modifier. A nil
-// format is DefaultFormat.
+// ParseText reads a value as PostgreSQL's input function does, applying the type's modifier and the
+// constraints of a domain. A nil format is DefaultFormat.
 func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	if f == nil {
 		f = &DefaultFormat
 	}
+	if !t.IsDomain() {
+		return parseText(t, s, f)
+	}
+	d, err := parseText(t.Base(), s, f)
+	if err == nil {
+		err = t.Admit(d, f)
+	}
+	return d, err
+}
+
+func parseText(t *Type, s string, f *Format) (Datum, error) {
 	var d Datum
 	var err error
 	switch t.Family {
@@ -161,9 +213,21 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 			d.Dec, err = NumericWithMod(d.Dec, t.Mod)
 		}
 	case String:
+		if items, ok := f.Reg.(AccessItems); ok && t.OID == TACLItem.OID {
+			d.S, err = items.AccessItem(s)
+			return d, err
+		}
 		return parseString(t, s, f.Work)
+	case CIText:
+		return Datum{S: s}, nil
+	case HStore:
+		return parseHStore(s, f.Work)
 	case JSON:
 		d.S, err = CanonicalJSON(s, f.Work)
+	case JSONPath:
+		d.S, err = parseJSONPathText(s, f.Work)
+	case XML:
+		d.S, err = parseXML(s, f)
 	case Bytes:
 		d.S, err = parseBytea(s)
 	case Date:
@@ -180,12 +244,37 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 		d.Iv, err = parseIntervalStyle(s, t.Mod, f.IntervalStyle)
 	case UUID:
 		d.S, err = parseUUID(s)
+	case Bit:
+		return parseBits(t, s)
+	case TID:
+		d.S, err = parseTID(s)
+	case Inet:
+		return parseInet(t, s)
+	case Geometric:
+		return parseShape(t, s, f)
+	case TimeTZ:
+		return parseTimeTZ(s, t.Mod, f)
+	case Money:
+		d.I, err = parseMoney(s)
+	case LSN:
+		return parseLSN(s)
+	case MacAddr:
+		d.S, err = parseMAC(s)
+	case MacAddr8:
+		d.S, err = parseMAC8(s)
+	case Range:
+		r, err := parseRange(t, s, f)
+		return r.Datum(), err
+	case MultiRange:
+		return parseMultiRange(t, s, f)
 	case Array:
 		d.Arr, err = parseArray(t, s, f)
 	case Record:
-		err = sqlerr.New(sqlerr.FeatureNotSupported,
-			"input of anonymous composite types is not implemented")
+		return parseRecord(t, s, f)
+	case Enum:
+		return parseEnum(t, s, f)
 	case Void:
+		err = errPseudoInput(t)
 	}
 	if err != nil {
 		return Datum{}, err
@@ -209,8 +298,11 @@ func ParseBool(s string) (value, ok bool) {
 }
 
 func parseInt(t *Type, s string, f *Format) (int64, error) {
-	if isRegType(t.OID) {
+	switch {
+	case t.IsReg():
 		return parseReg(t, s, f)
+	case isTransactionID(t):
+		return parseTransactionID(t, s), nil
 	}
 	w := strings.Trim(s, " \t\n\r\v\f")
 	u := w
@@ -223,7 +315,7 @@ func parseInt(t *Type, s string, f *Format) (int64, error) {
 	v, err := strconv.ParseInt(w, 10, 64)
 	if err != nil || !intFits(t, v) {
 		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange,
-			"value \"%s\" is out of range for type %s", s, TypeName(t.OID))
+			"value \"%s\" is out of range for type %s", s, t.SQLName())
 	}
 	if t.Len == 4 && t.OID != OIDInt4 {
 		v = int64(uint32(v))
@@ -244,8 +336,16 @@ func intFits(t *Type, v int64) bool {
 	return true
 }
 
+// noObject is the text of the OID 0. "-" is an operator.
+func noObject(t *Type) string {
+	if t.OID == TRegOper.OID || t.OID == TRegOperator.OID {
+		return "0"
+	}
+	return "-"
+}
+
 func parseReg(t *Type, s string, f *Format) (int64, error) {
-	if s == "-" {
+	if s == noObject(t) {
 		return 0, nil
 	}
 	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
@@ -261,7 +361,7 @@ func parseReg(t *Type, s string, f *Format) (int64, error) {
 			return int64(bt.OID), nil
 		}
 		for _, bt := range All() {
-			if strings.EqualFold(TypeName(bt.OID), strings.TrimSpace(s)) {
+			if strings.EqualFold(bt.SQLName(), strings.TrimSpace(s)) {
 				return int64(bt.OID), nil
 			}
 		}
@@ -295,6 +395,9 @@ func parseString(t *Type, s string, w Work) (Datum, error) {
 	case OIDJSON:
 		return Datum{S: s}, CheckJSON(s, w)
 	}
+	if IsSnapshot(t) {
+		return parseSnapshot(s)
+	}
 	return Datum{S: s}, nil
 }
 
@@ -324,7 +427,7 @@ func coerceLength(t *Type, s string, explicit bool) (Datum, error) {
 			cut := runeOffset(s, n)
 			if rest := s[cut:]; rest != "" && !explicit && strings.Trim(rest, " ") != "" {
 				return Datum{}, sqlerr.New(sqlerr.StringDataRightTruncation,
-					"value too long for type %s", FormatType(t.OID, t.Mod))
+					"value too long for type %s", t.String())
 			}
 			s = s[:cut]
 		}

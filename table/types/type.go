@@ -20,6 +20,22 @@ const (
 	JSON
 	Array
 	Record
+	Bit
+	TID
+	Enum
+	Inet
+	MacAddr
+	MacAddr8
+	TimeTZ
+	Money
+	LSN
+	Range
+	MultiRange
+	JSONPath
+	Geometric
+	CIText
+	HStore
+	XML
 )
 
 // OID is a PostgreSQL object identifier.
@@ -40,24 +56,45 @@ const (
 	OIDOid          OID = 26
 	OIDOidVector    OID = 30
 	OIDJSON         OID = 114
+	OIDXML          OID = 142
+	OIDPoint        OID = 600
+	OIDLseg         OID = 601
+	OIDPath         OID = 602
+	OIDBox          OID = 603
+	OIDPolygon      OID = 604
+	OIDLine         OID = 628
+	OIDCidr         OID = 650
 	OIDFloat4       OID = 700
 	OIDFloat8       OID = 701
 	OIDUnknown      OID = 705
+	OIDCircle       OID = 718
+	OIDMacAddr8     OID = 774
+	OIDMoney        OID = 790
+	OIDMacAddr      OID = 829
+	OIDInet         OID = 869
 	OIDBPChar       OID = 1042
 	OIDVarchar      OID = 1043
 	OIDDate         OID = 1082
 	OIDTime         OID = 1083
 	OIDTimestamp    OID = 1114
 	OIDTimestampTZ  OID = 1184
+	OIDTimeTZ       OID = 1266
 	OIDInterval     OID = 1186
+	OIDBit          OID = 1560
+	OIDVarbit       OID = 1562
 	OIDNumeric      OID = 1700
 	OIDRegClass     OID = 2205
 	OIDRegType      OID = 2206
 	OIDRecord       OID = 2249
 	OIDVoid         OID = 2278
 	OIDUUID         OID = 2950
+	OIDRefCursor    OID = 1790
+	OIDLSN          OID = 3220
 	OIDJSONB        OID = 3802
 	OIDRegNamespace OID = 4089
+	OIDJSONPath     OID = 4072
+	OIDCIText       OID = 14000 // of the extension citext
+	OIDHStore       OID = 14200 // of the extension hstore
 )
 
 // NoMod is the modifier of a type without length, precision or scale.
@@ -68,11 +105,15 @@ type Type struct {
 	OID    OID
 	Family Family
 	Name   string // pg_type.typname: "int4", "_text"
-	// PostgreSQL's atttypmod: varchar(n) is n+4, numeric(p,s) is (p<<16|s)+4, timestamp(p) is p;
-	// NoMod
+	// PostgreSQL's atttypmod: varchar(n) is n+4, bit(n) is n, numeric(p,s) is (p<<16|s)+4,
+	// timestamp(p) is p; NoMod
 	Mod  int32
+	Sub  *Type // what a range is of, and the range that a multirange is of
 	Elem *Type // element of an Array, else nil
 	Len  int16 // pg_type.typlen: bytes, or -1
+	// Row has the fields of an anonymous record, as far as they are known; see RowOf.
+	Row []Attribute
+	Def *Definition // of a type that a user made, else nil
 }
 
 // The built-in types without modifiers. They are shared: never change one in place.
@@ -107,8 +148,30 @@ var (
 	TInterval = &Type{OID: OIDInterval, Family: Interval, Name: "interval", Mod: NoMod, Len: 16}
 	TUUID     = &Type{OID: OIDUUID, Family: UUID, Name: "uuid", Mod: NoMod, Len: 16}
 	TJSON     = &Type{OID: OIDJSON, Family: String, Name: "json", Mod: NoMod, Len: -1}
+	TXML      = &Type{OID: OIDXML, Family: XML, Name: "xml", Mod: NoMod, Len: -1}
+	TJSONPath = &Type{OID: OIDJSONPath, Family: JSONPath, Name: "jsonpath", Mod: NoMod, Len: -1}
 	TJSONB    = &Type{OID: OIDJSONB, Family: JSON, Name: "jsonb", Mod: NoMod, Len: -1}
-	TRecord   = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
+	TBit      = &Type{OID: OIDBit, Family: Bit, Name: "bit", Mod: NoMod, Len: -1}
+	TVarbit   = &Type{OID: OIDVarbit, Family: Bit, Name: "varbit", Mod: NoMod, Len: -1}
+	TInet     = &Type{OID: OIDInet, Family: Inet, Name: "inet", Mod: NoMod, Len: -1}
+	TCidr     = &Type{OID: OIDCidr, Family: Inet, Name: "cidr", Mod: NoMod, Len: -1}
+	TMacAddr  = &Type{OID: OIDMacAddr, Family: MacAddr, Name: "macaddr", Mod: NoMod, Len: 6}
+	TMacAddr8 = &Type{OID: OIDMacAddr8, Family: MacAddr8, Name: "macaddr8", Mod: NoMod, Len: 8}
+	TTimeTZ   = &Type{OID: OIDTimeTZ, Family: TimeTZ, Name: "timetz", Mod: NoMod, Len: 12}
+	TMoney    = &Type{OID: OIDMoney, Family: Money, Name: "money", Mod: NoMod, Len: 8}
+	TLSN      = &Type{OID: OIDLSN, Family: LSN, Name: "pg_lsn", Mod: NoMod, Len: 8}
+	TPoint    = &Type{OID: OIDPoint, Family: Geometric, Name: "point", Mod: NoMod, Len: 16}
+	TLseg     = &Type{OID: OIDLseg, Family: Geometric, Name: "lseg", Mod: NoMod, Len: 32}
+	TPath     = &Type{OID: OIDPath, Family: Geometric, Name: "path", Mod: NoMod, Len: -1}
+	TBox      = &Type{OID: OIDBox, Family: Geometric, Name: "box", Mod: NoMod, Len: 32}
+	TPolygon  = &Type{OID: OIDPolygon, Family: Geometric, Name: "polygon", Mod: NoMod, Len: -1}
+	TLine     = &Type{OID: OIDLine, Family: Geometric, Name: "line", Mod: NoMod, Len: 24}
+	TCircle   = &Type{OID: OIDCircle, Family: Geometric, Name: "circle", Mod: NoMod, Len: 24}
+	TCIText   = &Type{OID: OIDCIText, Family: CIText, Name: "citext", Mod: NoMod, Len: -1}
+	THStore   = &Type{OID: OIDHStore, Family: HStore, Name: "hstore", Mod: NoMod, Len: -1}
+	// TRefCursor is the name of a cursor.
+	TRefCursor = &Type{OID: OIDRefCursor, Family: String, Name: "refcursor", Mod: NoMod, Len: -1}
+	TRecord    = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
 )
 
 // Equal reports whether two types are the same, modifiers aside.

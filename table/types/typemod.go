@@ -3,7 +3,6 @@ package types
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 )
@@ -50,7 +49,9 @@ func typeMod(t *Type, mods []int) (int32, error) {
 			return 0, errMod("length for type %s cannot exceed %d", name, maxAttrSize)
 		}
 		return int32(mods[0]) + 4, nil
-	case OIDTime, OIDTimestamp, OIDTimestampTZ:
+	case OIDBit, OIDVarbit:
+		return bitsMod(t, mods)
+	case OIDTime, OIDTimeTZ, OIDTimestamp, OIDTimestampTZ:
 		if len(mods) != 1 {
 			return 0, errMod("invalid type modifier")
 		}
@@ -90,6 +91,8 @@ func timeMod(t *Type, p int) (int32, error) {
 		switch t.OID {
 		case OIDTimestamp:
 			what = "TIMESTAMP"
+		case OIDTimeTZ:
+			zone = " WITH TIME ZONE"
 		case OIDTimestampTZ:
 			what, zone = "TIMESTAMP", " WITH TIME ZONE"
 		}
@@ -122,14 +125,13 @@ func IntervalTypeMod(fields int, precision int32) int32 {
 }
 
 // TypeName is the SQL name of a type as messages, regtype and data_type show it: without a
-// modifier, and with character where FormatType has bpchar, since columns of type char(n) have that
-// name.
+// modifier, and with character and bit where FormatType has bpchar and "bit", since columns of type
+// char(n) and bit(n) have that name.
 func TypeName(oid OID) string {
-	name := FormatType(oid, NoMod)
-	if base, of := strings.CutPrefix(name, "bpchar"); of {
-		return "character" + base
+	if t, ok := ByOID(oid); ok {
+		return t.SQLName()
 	}
-	return name
+	return FormatType(oid, NoMod)
 }
 
 // FormatType is PostgreSQL's format_type: the SQL name of a type with its modifier.
@@ -141,17 +143,32 @@ func FormatType(oid OID, mod int32) string {
 		}
 		return "???"
 	}
-	if t.Family == Array && t.OID != OIDInt2Vector && t.OID != OIDOidVector {
-		return FormatType(t.Elem.OID, mod) + "[]"
+	return t.Apply(mod).String()
+}
+
+// String is the type as PostgreSQL prints it, with its modifier.
+func (t *Type) String() string {
+	switch {
+	case t.Def != nil:
+		return t.userName()
+	case t.Nests():
+		return t.Elem.WithMod(t.Mod).String() + "[]"
 	}
-	e := types().entries[oid]
+	e := types().entries[t.OID]
+	if e == nil {
+		return t.Name
+	}
+	oid, mod := t.OID, t.Mod
 	name := e.display
 	if name == "" {
 		name = t.Name
 	}
 	if mod < 0 {
-		if oid == OIDBPChar {
+		switch oid {
+		case OIDBPChar:
 			return "bpchar"
+		case OIDBit:
+			return `"bit"`
 		}
 		return name
 	}
@@ -160,17 +177,19 @@ func FormatType(oid OID, mod int32) string {
 		if mod >= 4 {
 			return name + "(" + strconv.Itoa(int(mod-4)) + ")"
 		}
+	case OIDBit, OIDVarbit:
+		return name + "(" + strconv.Itoa(int(mod)) + ")"
 	case OIDNumeric:
 		if mod >= 4 {
 			p, s := NumericModParts(mod)
 			return fmt.Sprintf("numeric(%d,%d)", p, s)
 		}
-	case OIDTime, OIDTimestamp, OIDTimestampTZ:
+	case OIDTime, OIDTimeTZ, OIDTimestamp, OIDTimestampTZ:
 		base, rest := "time", " without time zone"
-		if oid != OIDTime {
+		if oid != OIDTime && oid != OIDTimeTZ {
 			base = "timestamp"
 		}
-		if oid == OIDTimestampTZ {
+		if oid == OIDTimestampTZ || oid == OIDTimeTZ {
 			rest = " with time zone"
 		}
 		return base + "(" + strconv.Itoa(int(mod)) + ")" + rest

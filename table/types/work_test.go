@@ -47,7 +47,7 @@ func TestLargeValuesEndWithTheirStatement(t *testing.T) {
 		_, err = ParseText(v.t, v.text, &f)
 		require.ErrorIs(t, err, errEnded, name)
 		raw := AppendBinary(nil, v.t, d)
-		_, err = ParseBinary(v.t, raw, &countdown{left: len(raw) / 2})
+		_, err = ParseBinary(v.t, raw, &Format{Work: &countdown{left: len(raw) / 2}})
 		if len(raw) > n { // equal keys are one
 			require.ErrorIs(t, err, errEnded, name)
 		}

@@ -75,38 +75,6 @@ func fixedZone(offset int) *time.Location {
 	return time.FixedZone("<"+iso+">"+posix, offset)
 }
 
-// posixZone reads the subset of POSIX zone strings with one fixed offset: "EST5", "<+05>-5", "+3".
-// Their offsets count west of UTC.
-func posixZone(s string) (*time.Location, bool) {
-	rest, name := s, s
-	if strings.HasPrefix(s, "<") {
-		_, after, ok := strings.Cut(s, ">")
-		if !ok {
-			return nil, false
-		}
-		rest = after
-	} else {
-		rest = strings.TrimLeftFunc(s, func(r rune) bool {
-			return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		})
-	}
-	if n := len(s) - len(rest); n != 0 && n < 3 {
-		return nil, false
-	}
-	sign := -1
-	if rest != "" && (rest[0] == '+' || rest[0] == '-') {
-		if rest[0] == '-' {
-			sign = 1
-		}
-		rest = rest[1:]
-	}
-	sec, ok := clockOffset(rest, 167)
-	if !ok {
-		return nil, false
-	}
-	return time.FixedZone(name, sign*sec), true
-}
-
 // clockOffset reads h[h[h]][:mm[:ss]].
 func clockOffset(s string, maxHour int) (sec int, ok bool) {
 	parts := strings.Split(s, ":")
@@ -204,7 +172,8 @@ func IntervalZone(iv IntervalValue) (Zone, error) {
 			"interval time zone \"%s\" must not include months or days", AppendInterval(nil, iv,
 				"postgres"))
 	}
-	return Zone{Location: fixedZone(int(iv.Micros / MicrosPerSecond))}, nil
+	seconds := int32(iv.Micros / MicrosPerSecond) // PostgreSQL's int overflows too
+	return Zone{Location: fixedZone(int(seconds))}, nil
 }
 
 // utcOffset returns the seconds east of UTC that are in force at a UTC timestamp.

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +90,14 @@ func (z Zone) meaning(ts int64) (offset int, ok bool) {
 	if z.abbrev == "" || IsInfinite(ts) {
 		return 0, false
 	}
-	at := TimestampToTime(ts)
+	t, ok := z.used(TimestampToTime(ts))
+	_, offset = t.Zone()
+	return offset, ok
+}
+
+// used returns a moment at which the zone's clocks had the abbreviation: the last one at or before
+// a moment, or else the first one after it. Where they never had it, it is the given moment.
+func (z Zone) used(at time.Time) (time.Time, bool) {
 	if at.After(lastKnown) {
 		at = lastKnown
 	}
@@ -99,18 +107,41 @@ func (z Zone) meaning(ts int64) (offset int, ok bool) {
 		if start.IsZero() {
 			break
 		}
-		if name, offset := t.Zone(); name == z.abbrev {
-			return offset, true
+		if name, _ := t.Zone(); name == z.abbrev {
+			return t, true
 		}
 		t = start.Add(-1)
 	}
 	for t := at; ; {
 		_, t = t.ZoneBounds()
 		if t.IsZero() || t.After(lastKnown) {
-			return 0, false
+			return at, false
 		}
-		if name, offset := t.Zone(); name == z.abbrev {
-			return offset, true
+		if name, _ := t.Zone(); name == z.abbrev {
+			return t, true
 		}
 	}
+}
+
+// ZoneAbbreviation is what an abbreviation means at a moment.
+type ZoneAbbreviation struct {
+	Name     string
+	Offset   int // in seconds east of UTC
+	Daylight bool
+}
+
+// ZoneAbbreviations lists what all abbreviations mean at a moment, ordered by name.
+func ZoneAbbreviations(now time.Time) []ZoneAbbreviation {
+	var out []ZoneAbbreviation
+	for _, a := range zoneTables().abbrevs {
+		z := ZoneAbbreviation{Name: a.name, Offset: a.offset, Daylight: a.daylight}
+		if a.fixed == nil {
+			t, _ := a.history().used(now)
+			_, z.Offset = t.Zone()
+			z.Daylight = t.IsDST()
+		}
+		out = append(out, z)
+	}
+	slices.SortFunc(out, func(x, y ZoneAbbreviation) int { return strings.Compare(x.Name, y.Name) })
+	return out
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/tests/command"
 )
 
 const (
@@ -84,9 +86,9 @@ func kills(t *testing.T) int {
 }
 
 func TestKilledServersLoseNoAcknowledgedCommit(t *testing.T) {
-	s, book := newServer(t), newLedger()
-	s.start(t)
-	prepare(t, s.url())
+	s, book := command.Build(t), newLedger()
+	url := s.Start(t)
+	prepare(t, url)
 	for life := range kills(t) {
 		ctx, cancel := context.WithCancel(t.Context())
 		full := book.expect(perLife + rand.IntN(perLife))
@@ -94,7 +96,7 @@ func TestKilledServersLoseNoAcknowledgedCommit(t *testing.T) {
 		failures := make(chan error, clients)
 		for range clients {
 			wg.Go(func() {
-				if err := client(ctx, s.url(), book); err != nil {
+				if err := client(ctx, url, book); err != nil {
 					failures <- err
 				}
 			})
@@ -102,23 +104,23 @@ func TestKilledServersLoseNoAcknowledgedCommit(t *testing.T) {
 		select {
 		case <-full:
 		case err := <-failures:
-			t.Fatalf("life %d: %v\n%s", life, err, s.log.String())
+			t.Fatalf("life %d: %v\n%s", life, err, s.Log())
 		}
-		require.NoError(t, s.kill())
+		require.NoError(t, s.Kill())
 		cancel()
 		wg.Wait()
-		s.start(t)
-		verify(t, s.url(), book)
+		url = s.Start(t)
+		verify(t, url, book)
 	}
-	s.stop(t)
-	s.check(t)
+	s.Stop(t)
+	s.Check(t)
 	t.Logf("%d kills, %d transfers acknowledged, %d refused", kills(t), len(book.acked),
 		len(book.failed))
 }
 
 func prepare(t *testing.T, url string) {
 	t.Helper()
-	conn, err := connect(t.Context(), url)
+	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	_, err = conn.Exec(t.Context(), schema)
@@ -194,7 +196,7 @@ func transfer(ctx context.Context, conn *pgx.Conn, n int64) error {
 // verify compares the database with the ledger.
 func verify(t *testing.T, url string, book *ledger) {
 	t.Helper()
-	conn, err := connect(t.Context(), url)
+	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	one := func(sql string) (n int64) {

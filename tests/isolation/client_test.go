@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,28 +12,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/tests/served"
 )
 
-// serve starts minidb on a free port: in the directory, or in memory when it has no name.
+// serve starts minidb and says how to connect: in the directory, or in memory when it has no name.
 func serve(t *testing.T, dir string) *pgconn.Config {
 	t.Helper()
-	var opts []minidb.Option
-	if dir == "" {
-		opts = append(opts, minidb.InMemory())
+	start := served.InMemory
+	if dir != "" {
+		start = func(t testing.TB) string { return served.In(t, dir) }
 	}
-	db, err := minidb.Open(dir, opts...)
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	t.Cleanup(func() {
-		require.NoError(t, db.Close())
-		<-served
-	})
-	cfg, err := pgconn.ParseConfig(fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable",
-		l.Addr()))
+	cfg, err := pgconn.ParseConfig(start(t))
 	require.NoError(t, err)
 	cfg.RuntimeParams["datestyle"] = "Postgres, MDY"
 	cfg.RuntimeParams["timezone"] = "PST8PDT"

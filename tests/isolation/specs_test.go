@@ -15,7 +15,6 @@ import (
 var without = map[string]string{
 	"deadlock-parallel":           "CREATE FUNCTION",
 	"insert-conflict-do-update-2": "indexes on expressions",
-	"merge-insert-update":         "MERGE",
 }
 
 // million is the spec whose table has a million rows. It runs on disk, where the rows take no

@@ -3,9 +3,10 @@
 // some layers up: what lies above the transaction layer (row locks, rechecks, repeated statements,
 // savepoints, unique and other indexes, the handle) is under test with it.
 //
-// It owns the statements (statement.go), the workloads (workload.go, family.go), a session
-// (session.go), a run (run.go), the truth as the store has it (truth.go) and what is checked beside
-// history.Check (check.go). The records, the scheduler and the verdicts are those of tests/history.
+// It owns the statements (statement.go), the workloads (workload.go, indexed.go, policed.go,
+// family.go, booking.go), a session (session.go), a run (run.go), the truth as the store has it
+// (truth.go) and what is checked beside history.Check (check.go). The records, the scheduler and
+// the verdicts are those of tests/history.
 //
 // # A run
 //
@@ -42,9 +43,15 @@
 //   - A row that is locked is the newest one. What a statement of READ COMMITTED did not find, or
 //     found in the way (23505, ON CONFLICT), was so at some moment while it ran; at the other
 //     levels at its snapshot, or later where it waited.
-//   - A range read through an index is what the table had there.
+//   - A range read through an index is what the table had there: btrees over columns, expressions
+//     and some rows only, over enums, composite types and ranges, and GIN indexes over arrays,
+//     jsonb and texts. EXPLAIN shows that these reads go through the indexes.
+//   - A session to which policies apply reads, locks, changes and leaves only rows that they let
+//     it, by the row as it is when it is written. A row that is written through a view WITH CHECK
+//     OPTION stays in it, and a value of a domain satisfies its constraints.
 //   - At each commit: the bank's total is what it was, unique keys are unique, each index has the
-//     rows of its table, each child the parent that its foreign key names; at some of them and in
+//     rows of its table, each child the parent that its foreign key names, and no two rows exclude
+//     each other by a deferrable key or an EXCLUDE constraint; at some of them and in
 //     the end catalog.Check.
 //   - No statement sees a child without its parent, unless its own transaction may leave it so
 //     until its end.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/tests/history"
@@ -52,15 +53,17 @@ const (
 
 // run is one history in the making.
 type run struct {
-	config  Config
-	dice    *rand.Rand
-	t       *history.Scheduler
-	db      *minidb.DB
-	fs      *testfs.CrashFS
-	faults  *testfs.FaultFS
-	history *history.History
-	works   []workload
-	epoch   int
+	config Config
+	dice   *rand.Rand
+	t      *history.Scheduler
+	db     *minidb.DB
+	// byIndexes and byRows are what findTruth reads through.
+	byIndexes, byRows *minidb.Conn
+	fs                *testfs.CrashFS
+	faults            *testfs.FaultFS
+	history           *history.History
+	works             []workload
+	epoch             int
 
 	mu         sync.Mutex
 	clockwork  int
@@ -182,7 +185,12 @@ func (r *run) lives(last bool) (lives []func()) {
 }
 
 func (r *run) setup(ctx context.Context) error {
-	for _, t := range slices.Concat(tables, families) {
+	if _, err := r.db.Exec(ctx, "CREATE EXTENSION btree_gist; CREATE EXTENSION pg_trgm; "+
+		"CREATE ROLE guest; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO guest; "+
+		itemTypes); err != nil {
+		return err
+	}
+	for _, t := range slices.Concat(tables, families, bookings) {
 		if _, err := r.db.Exec(ctx,
 			fmt.Sprintf("CREATE TABLE %s %s", t.name, t.definition)); err != nil {
 			return err
@@ -245,6 +253,14 @@ func (r *run) isOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.over
+}
+
+// awaitEnd waits until the epoch is over, if the error is that of an engine that has failed: calls
+// return it a moment before the engine reports it.
+func (r *run) awaitEnd(err error) {
+	if errors.Is(err, kv.ErrFailed) {
+		<-r.ended
+	}
 }
 
 // crash takes what is left on the disk, and ends the epoch. Several may call it, with the same

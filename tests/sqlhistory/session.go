@@ -20,6 +20,8 @@ type session struct {
 	level string
 	// locks: blocks lock what they write.
 	locks bool
+	// guest: the session has taken the role guest, to which policies apply.
+	guest bool
 	last  tso.Timestamp // commit_ts of its last transaction that wrote
 
 	rec   *history.Record // of the running transaction
@@ -54,6 +56,12 @@ func (s *session) connect(ctx context.Context) (err error) {
 	if !s.locks {
 		text += "; SET minidb.write_locks = off"
 	}
+	if s.guest = s.dice.IntN(2) == 0; s.guest {
+		text += "; SET ROLE guest"
+	}
+	if s.dice.IntN(4) > 0 {
+		text += "; " + byIndexes
+	}
 	_, err = s.conn.Exec(ctx, text)
 	return err
 }
@@ -62,7 +70,9 @@ func (s *session) connect(ctx context.Context) (err error) {
 func (s *session) live(transactions int) {
 	ctx := context.Background()
 	if err := s.connect(ctx); err != nil {
-		s.r.unexpected("session %d: %v", s.who, err)
+		if s.r.awaitEnd(err); !s.r.isOver() {
+			s.r.unexpected("session %d: %v", s.who, err)
+		}
 		return
 	}
 	defer func() { _ = s.conn.Close() }()
@@ -73,6 +83,7 @@ func (s *session) live(transactions int) {
 			_ = s.conn.Close()
 			err = s.connect(ctx)
 		}
+		s.r.awaitEnd(err)
 		switch {
 		case s.r.isOver():
 			return
@@ -176,6 +187,7 @@ func (s *session) acknowledged(ctx context.Context) error {
 	}
 	var ts *int64 // null as long as the session has left nothing
 	err := s.conn.QueryRow(ctx, "SELECT minidb_last_commit_timestamp()").Scan(&ts)
+	s.r.awaitEnd(err)
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	if s.r.over {
@@ -225,10 +237,19 @@ func (s *session) answer(err error) error {
 	return nil
 }
 
+// byIndexes makes a session read small tables through their indexes, byRows without them.
+const (
+	byIndexes = "SET enable_seqscan = off"
+	byRows    = "SET enable_indexscan = off; SET enable_indexonlyscan = off; " +
+		"SET enable_bitmapscan = off"
+)
+
 // expected are the errors that a transaction may end with: conflicts, deadlocks, a key that is
-// there, a parent that is not, NOWAIT, a cancelled statement.
+// there, a parent that is not, NOWAIT, a cancelled statement, a value that is none of its domain, a
+// row that a view or a policy refuses.
 var expected = map[string]bool{"40001": true, "40P01": true, "23505": true, "23503": true,
-	"55P03": true, "57014": true}
+	"23P01": true, "55P03": true, "57014": true,
+	"23514": true, "44000": true, "42501": true}
 
 func codeOf(err error) string {
 	var coded interface{ SQLState() string }

@@ -1,6 +1,8 @@
 package sqlhistory
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/tests/history"
 )
 
@@ -57,5 +60,36 @@ func TestSQLHistories(t *testing.T) {
 			}
 			t.Logf("%s", sum)
 		})
+	}
+}
+
+// TestLookupsGoThroughTheirIndexes proves that what the histories compare with tables comes from
+// the indexes.
+func TestLookupsGoThroughTheirIndexes(t *testing.T) {
+	ctx := context.Background()
+	db, err := minidb.Open("", minidb.InMemory())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	r := &run{db: db}
+	require.NoError(t, r.setup(ctx))
+	conn, err := db.Conn(ctx)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	plan := func(table, where string) (plan string) {
+		require.NoError(t, conn.QueryRow(ctx, fmt.Sprintf("EXPLAIN (FORMAT json) SELECT k, "+
+			"v::text, who FROM %s %s", table, where)).Scan(&plan))
+		return plan
+	}
+	_, err = conn.Exec(ctx, byIndexes)
+	require.NoError(t, err)
+	for table, list := range lookups {
+		for _, p := range list {
+			require.Contains(t, plan(table, "WHERE "+p.cond), fmt.Sprintf("%q", p.index))
+		}
+	}
+	_, err = conn.Exec(ctx, "RESET ALL; "+byRows)
+	require.NoError(t, err)
+	for table := range lookups {
+		require.Contains(t, plan(table, ""), "Seq Scan")
 	}
 }

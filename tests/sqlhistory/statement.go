@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/minidb/minidb/kv"
@@ -88,9 +89,7 @@ func (s *session) run(ctx context.Context, text string,
 		s.r.config.Trace(fmt.Sprintf("%s (%s, locks %v): %s: %v %v", s.rec.Name, s.level, s.locks,
 			text, a, err))
 	}
-	if errors.Is(err, kv.ErrFailed) {
-		<-s.r.ended // the engine returns its failure a moment before it reports it
-	}
+	s.r.awaitEnd(err)
 	if s.r.isOver() {
 		return a, errOver
 	}
@@ -167,8 +166,27 @@ func (s *session) read(r history.Read) {
 
 // indexScan reads the rows whose v lies between two bounds, through the index on v.
 func (s *session) indexScan(ctx context.Context, table string, low, high int) error {
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE v BETWEEN $1 AND "+
-		"$2 ORDER BY v", tail, table), low, high)
+	return s.rangeScan(ctx, table, fmt.Sprintf("v BETWEEN %d AND %d", low, high), low, high)
+}
+
+// keyScan is indexScan by the GIN index of reg.
+func (s *session) keyScan(ctx context.Context, low, high int) error {
+	return s.rangeScan(ctx, "reg", oneOf(low, high), low, high)
+}
+
+// oneOf is the condition that v is between low and high, as a GIN index over ARRAY[v] serves it.
+func oneOf(low, high int) string {
+	var list []string
+	for n := low; n <= high; n++ {
+		list = append(list, strconv.Itoa(n))
+	}
+	return "ARRAY[v] && '{" + strings.Join(list, ",") + "}'"
+}
+
+// rangeScan reads the rows of a condition, which is that v is between low and high.
+func (s *session) rangeScan(ctx context.Context, table, cond string, low, high int) error {
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE %s ORDER BY v", tail,
+		table, cond))
 	if err != nil {
 		return err
 	}
@@ -190,6 +208,12 @@ func (s *session) indexScan(ctx context.Context, table string, low, high int) er
 // lock reads one row with a row lock, in a block. In READ COMMITTED the row is the newest one when
 // the statement ends, whatever the statement's own timestamp was.
 func (s *session) lock(ctx context.Context, table string, k int, clause string) (row, error) {
+	return s.lockIf(ctx, table, k, clause, func(string) bool { return true })
+}
+
+// lockIf is lock where policies let the session lock rows with some values only.
+func (s *session) lockIf(ctx context.Context, table string, k int, clause string,
+	may func(v string) bool) (row, error) {
 	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE k = $1 %s", tail,
 		table, clause), k)
 	if err != nil {
@@ -197,8 +221,12 @@ func (s *session) lock(ctx context.Context, table string, k int, clause string) 
 	}
 	s.statement(&a)
 	if len(a.rows) == 0 {
-		s.claim(&a, table, func(have int, _, _ string) bool { return have == k }, false)
+		s.claim(&a, table, func(have int, v, _ string) bool { return have == k && may(v) }, false)
 		return row{}, nil
+	}
+	if !may(a.rows[0].v) {
+		s.r.found(WrongClaim, "%s has locked %v of %s, which policies hide", s.rec, a.rows[0],
+			table)
 	}
 	ts := a.rows[0].snapshot
 	if s.rec.ReadCommitted {
@@ -223,6 +251,31 @@ func (s *session) write(ctx context.Context, table, label string, to change, del
 		return a, err
 	}
 	s.statement(&a)
+	s.wrote(&a, table, to, deletes)
+	return a, nil
+}
+
+// merge runs a MERGE of a block, and reads the rows that carry its label afterwards.
+func (s *session) merge(ctx context.Context, table, label string, to change, text string) (answer,
+	error) {
+	s.r.sent(label, sent{rec: s.rec, table: table, to: to})
+	a, err := s.exec(ctx, text)
+	if err != nil {
+		return a, err
+	}
+	wrote, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE who = $1", tail,
+		table), label)
+	if err != nil {
+		return wrote, err
+	}
+	s.statement(&wrote)
+	wrote.hi = a.hi
+	s.wrote(&wrote, table, to, false)
+	return a, nil
+}
+
+// wrote notes the rows of an answer as written by its statement.
+func (s *session) wrote(a *answer, table string, to change, deletes bool) {
 	for _, w := range a.rows {
 		own := len(s.rec.Writes)
 		if deletes {
@@ -236,7 +289,6 @@ func (s *session) write(ctx context.Context, table, label string, to change, del
 		s.rec.Writes = append(s.rec.Writes,
 			history.Write{Key: key(table, w.k), Value: w.value(), Base: a.hi})
 	}
-	return a, nil
 }
 
 // rollbackTo takes back what was written since there were n writes.

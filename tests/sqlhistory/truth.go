@@ -2,10 +2,14 @@ package sqlhistory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/tests/history"
@@ -22,7 +26,7 @@ type commit struct {
 // commits lists them from the write records, which hold each transaction's name as well.
 func (r *run) commits(ctx context.Context) ([]commit, error) {
 	names := map[table.StorageID]string{}
-	for _, t := range slices.Concat(tables, families) {
+	for _, t := range slices.Concat(tables, families, bookings) {
 		var id int64
 		if err := r.db.QueryRow(ctx,
 			fmt.Sprintf("SELECT '%s'::regclass::oid::bigint", t.name)).Scan(&id); err != nil {
@@ -78,7 +82,19 @@ func (r *run) commits(ctx context.Context) ([]commit, error) {
 
 // findTruth reads the tables AS OF each commit, checks what must hold there, and keeps the
 // versions.
-func (r *run) findTruth(ctx context.Context) error {
+func (r *run) findTruth(ctx context.Context) (err error) {
+	for _, reader := range []struct {
+		conn **minidb.Conn
+		by   string
+	}{{&r.byIndexes, byIndexes}, {&r.byRows, byRows}} {
+		if *reader.conn, err = r.db.Conn(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, (*reader.conn).Close()) }()
+		if _, err = (*reader.conn).Exec(ctx, reader.by); err != nil {
+			return err
+		}
+	}
 	list, err := r.commits(ctx)
 	if err != nil {
 		return err
@@ -90,7 +106,7 @@ func (r *run) findTruth(ctx context.Context) error {
 			if !c.tables[t.name] {
 				continue
 			}
-			now, err := r.state(ctx, t.name, "", c.ts)
+			now, err := r.state(ctx, r.byRows, t.name, "", c.ts)
 			if err != nil {
 				return err
 			}
@@ -106,12 +122,19 @@ func (r *run) findTruth(ctx context.Context) error {
 				return err
 			}
 		}
+		if slices.ContainsFunc(bookings,
+			func(t struct{ name, definition string }) bool { return c.tables[t.name] }) {
+			if err := r.holdBookings(ctx, c.ts); err != nil {
+				return err
+			}
+		}
 		if i == 0 {
 			r.addSetup(c, last)
 		}
 		if i%11 == 5 {
 			err := catalog.CheckAt(ctx, r.db.Store(), c.ts,
-				func(p catalog.Problem) { r.found(Disagreement, "as of %s: %s", c.ts, p) })
+				func(p catalog.Problem) { r.found(Disagreement, "as of %s: %s", c.ts, p) },
+				catalog.WithPrograms(sql.Programs()))
 			if err != nil {
 				return err
 			}
@@ -121,9 +144,9 @@ func (r *run) findTruth(ctx context.Context) error {
 }
 
 // state reads the rows of a table at a timestamp.
-func (r *run) state(ctx context.Context, table, where string, ts tso.Timestamp) (map[string]string,
-	error) {
-	rows, err := r.db.Query(ctx, fmt.Sprintf("SELECT k, v::text, who FROM %s AS OF SYSTEM TIME "+
+func (r *run) state(ctx context.Context, reader *minidb.Conn, table, where string,
+	ts tso.Timestamp) (map[string]string, error) {
+	rows, err := reader.Query(ctx, fmt.Sprintf("SELECT k, v::text, who FROM %s AS OF SYSTEM TIME "+
 		"%d %s", table, ts, where))
 	if err != nil {
 		return nil, err
@@ -168,21 +191,76 @@ func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp,
 				now)
 		}
 		return nil
-	case "uniq":
+	case "uniq", "part", "sole":
 		has := map[string]string{}
 		for k, w := range now {
 			v, _, _ := strings.Cut(w, "|")
+			if table == "part" && v == anyNumber {
+				continue
+			}
 			if other, taken := has[v]; taken {
 				r.found(Disagreement, "as of %s both %s and %s have the unique value %s", ts, k,
 					other, v)
 			}
 			has[v] = k
 		}
-	case "reg":
-	default:
+	case "item":
+		for k, w := range now {
+			if v, _, _ := strings.Cut(w, "|"); number(v) >= itemValues {
+				r.found(Disagreement, "as of %s %s is %s, which is not in its domain", ts, k, v)
+			}
+		}
+	case "list", "pair":
 		return nil
 	}
-	byIndex, err := r.state(ctx, table, "WHERE v > -1000000", ts)
+	for _, p := range lookups[table] {
+		within := maps.Clone(now)
+		maps.DeleteFunc(within, func(_, w string) bool {
+			v, _, _ := strings.Cut(w, "|")
+			return p.lacks != nil && p.lacks(v)
+		})
+		if err := r.agree(ctx, table, "WHERE "+p.cond, ts, within); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookup is a condition on a table that an index serves, and that all rows satisfy but those whose
+// value it lacks.
+type lookup struct {
+	index, cond string
+	lacks       func(v string) bool
+}
+
+// lookups finds all that the indexes of tables have.
+var lookups = func() map[string][]lookup {
+	all := map[string][]lookup{
+		"reg": {{index: "reg_v", cond: "v > -1000000"},
+			{index: "reg_keys", cond: oneOf(0, regValues-1)},
+			{index: "reg_low", cond: "v * 2 >= 0 AND v < 4",
+				lacks: func(v string) bool { return number(v) >= 4 }}},
+		"uniq": {{index: "uniq_v_key", cond: "v > -1000000"}},
+		"part": {{index: "part_v", cond: "v + 0 > -1000000 AND v <> " + anyNumber,
+			lacks: func(v string) bool { return v == anyNumber }}},
+		"sole": {{index: "sole_v", cond: orNull + " > -1000000",
+			lacks: func(v string) bool { return v == "4" }},
+			{index: "sole_v", cond: orNull + " IS NULL",
+				lacks: func(v string) bool { return v != "4" }}},
+		"plot": {{index: "plot_v", cond: "v > -1000000"}},
+	}
+	for _, p := range paths {
+		all["item"] = append(all["item"], lookup{index: p.index,
+			cond:  p.cond(p.first, itemValues-1),
+			lacks: func(v string) bool { return number(v) < p.first }})
+	}
+	return all
+}()
+
+// agree checks that a condition which an index serves finds all rows.
+func (r *run) agree(ctx context.Context, table, where string, ts tso.Timestamp,
+	now map[string]string) error {
+	byIndex, err := r.state(ctx, r.byIndexes, table, where, ts)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,18 @@ import (
 var tables = []struct{ name, definition string }{
 	{"list", "(k int PRIMARY KEY, v text NOT NULL, who text NOT NULL)"},
 	{"reg", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL, pad text); CREATE INDEX " +
-		"reg_v ON reg (v) INCLUDE (who)"},
+		"reg_v ON reg (v) INCLUDE (who); CREATE INDEX reg_low ON reg ((v * 2), who) WHERE v < 4; " +
+		"CREATE INDEX reg_keys ON reg USING gin ((ARRAY[v]))"},
 	{"bank", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL)"},
 	{"uniq", "(k int PRIMARY KEY, v int NOT NULL UNIQUE, who text NOT NULL)"},
+	{"part", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL); CREATE UNIQUE INDEX " +
+		"part_v ON part ((v + 0)) WHERE v <> " + anyNumber},
+	{"sole", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL); CREATE UNIQUE INDEX " +
+		"sole_v ON sole (" + orNull + ") NULLS NOT DISTINCT"},
 	{"pair", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL)"},
+	{"item", itemColumns + itemIndexes},
+	{"plot", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL); CREATE INDEX plot_v ON " +
+		"plot (v)" + plotPolicies},
 }
 
 const (
@@ -26,32 +34,51 @@ const (
 	uniqKeys  = 5
 	pairs4    = 4 // two pairs
 	firstRows = "setup"
+	anyNumber = "4" // the value outside of the partial index of part
+	orNull    = "(nullif(v, 4))"
 )
 
 // statement is one statement of a workload, or a few that belong together.
 type statement func(s *session, ctx context.Context) error
 
-// workload is a kind of transaction, on a table of its own, or on families.
+// workload is a kind of transaction, on a table of its own, or on families. A statement that
+// deletes belongs to blocks: rows that are gone do not name their statement.
 type workload struct {
 	name, table string
 	any, blocks []statement
+	past        statement // of a transaction in the past; nil: the whole table is read
 }
 
 // workloads are the statements that a transaction may consist of, and those that need a block.
 var workloads = []workload{
-	{"list-append", "list", []statement{listGet, listUpsert, listUpsert, listUpdate,
-		scanOf("list")}, []statement{lockAndLook("list", listKeys)}},
-	{"register", "reg", []statement{regGet, scanOf("reg"), regRange, regSet, regBump, regInsert},
-		[]statement{regDelete, lockAndLook("reg", regKeys)}},
-	{"bank", "bank", []statement{scanOf("bank"), transferByCase, transferByJoin},
-		[]statement{transferByTwo, transferLocked}},
-	{"unique-insert", "uniq", []statement{scanOf("uniq"), uniqGet, uniqInsert, uniqInsert,
-		uniqNothing, uniqUpsert, uniqMove}, []statement{uniqDelete}},
-	{"skew", "pair", []statement{scanOf("pair")}, []statement{skew, skew}},
-	{"family", "", []statement{
+	{name: "list-append", table: "list", any: []statement{listGet, listUpsert, listUpsert,
+		listUpdate,
+		scanOf("list")}, blocks: []statement{lockAndLook("list", listKeys)}},
+	{name: "register", table: "reg", any: []statement{regGet, scanOf("reg"), regRange,
+		regKeysScan, regSet, regBump, regBumpByKeys, regInsert},
+		blocks: []statement{regDelete, lockAndLook("reg", regKeys)}},
+	{name: "bank", table: "bank", any: []statement{scanOf("bank"), transferByCase, transferByJoin},
+		blocks: []statement{transferByTwo, transferLocked}},
+	{name: "indexed", table: "item", any: []statement{scanOf("item"), itemScan, itemScan,
+		itemInsert, itemInsert, itemUpsert, itemBump, itemBump, brightBump, itemPush},
+		blocks: []statement{itemDelete, itemMerge, itemMergeLow, lockAndLook("item", itemKeys)}},
+	{name: "policed", table: "plot", any: []statement{plotScan, plotRange, plotInsert, plotInsert,
+		plotSet, plotSet, plotBump, plotUpsert},
+		blocks: []statement{plotDelete, plotMerge, plotLock},
+		past:   plotScan},
+	unique("nulls-not-distinct", uniques{table: "sole", target: "(" + orNull + ")"}),
+	unique("unique-insert", uniques{table: "uniq", target: "(v)"}),
+	unique("partial-unique", uniques{table: "part", free: anyNumber,
+		target: "((v + 0)) WHERE v <> " + anyNumber}),
+	{name: "skew", table: "pair", any: []statement{scanOf("pair")},
+		blocks: []statement{skew, skew}},
+	{name: "family", past: orphans, any: []statement{
 		parentInsert, parentInsert, parentDelete, parentRename, parentTouch, childInsert,
 		childInsert, childMove, childDelete, orphans,
-	}, []statement{orphans}},
+	}, blocks: []statement{orphans}},
+	{name: "booking", past: orphans, any: []statement{turnTaken, turnTaken, turnsMoved,
+		turnGiven, booked, booked, booked, rebooked, cancelled},
+		blocks: []statement{turnsMoved, checkedNow}},
 }
 
 // single runs a transaction of one statement.
@@ -66,8 +93,8 @@ func (s *session) step(ctx context.Context) error {
 	all := append(w.any[:len(w.any):len(w.any)], w.blocks...)
 	do := all[s.dice.IntN(len(all))]
 	switch {
-	case s.rec.Historical && w.table == "":
-		do = orphans
+	case s.rec.Historical && w.past != nil:
+		do = w.past
 	case s.rec.Historical:
 		do = scanOf(w.table)
 	}
@@ -90,11 +117,22 @@ func (s *session) step(ctx context.Context) error {
 		return rerr
 	}
 	s.rollbackTo(n)
-	if code := codeOf(err); err != nil && code != "23503" &&
-		(code != "23505" || !s.rec.ReadCommitted) {
-		return err // it would conflict again
+	if err != nil && !s.mayGoOn(codeOf(err)) {
+		return err
 	}
 	return nil
+}
+
+// mayGoOn reports whether a block may go on behind a savepoint after an error: it would not
+// conflict again.
+func (s *session) mayGoOn(code string) bool {
+	switch code {
+	case "23503", "23514", "44000", "42501":
+		return true
+	case "23505", "23P01":
+		return s.rec.ReadCommitted
+	}
+	return false
 }
 
 func number(v string) int {
@@ -157,6 +195,11 @@ func regRange(s *session, ctx context.Context) error {
 	return s.indexScan(ctx, "reg", low, low+s.dice.IntN(3))
 }
 
+func regKeysScan(s *session, ctx context.Context) error {
+	low := s.dice.IntN(regValues)
+	return s.keyScan(ctx, low, low+s.dice.IntN(3))
+}
+
 func regSet(s *session, ctx context.Context) error {
 	who, k, v := s.label(), s.dice.IntN(regKeys), strconv.Itoa(s.dice.IntN(regValues))
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, ok }
@@ -171,15 +214,40 @@ func regSet(s *session, ctx context.Context) error {
 
 // regBump moves the rows of a range, found by the index on the column that it changes.
 func regBump(s *session, ctx context.Context) error {
-	who, low := s.label(), s.dice.IntN(regValues)
+	return s.bumpReg(ctx, func(low, high int) string {
+		return fmt.Sprintf("v BETWEEN %d AND %d", low, high)
+	})
+}
+
+// regBumpByKeys is regBump by the GIN index.
+func regBumpByKeys(s *session, ctx context.Context) error { return s.bumpReg(ctx, oneOf) }
+
+func (s *session) bumpReg(ctx context.Context, within func(low, high int) string) error {
+	low := s.dice.IntN(regValues)
 	high := low + 1 + s.dice.IntN(3)
+	return s.bump(ctx, bump{target: "reg", table: "reg", values: regValues, low: low, high: high,
+		cond: within(low, high)})
+}
+
+// bump adds one, modulo values, to the rows with a value between low and high, which satisfy cond.
+type bump struct {
+	target, table string // what the statement names, and where its rows are
+	values        int
+	low, high     int
+	cond          string
+	becomes       func(int) bool // whether a value is not refused; nil: none is
+}
+
+func (s *session) bump(ctx context.Context, b bump) error {
+	who := s.label()
 	to := func(_ int, v string, ok bool) (string, bool) {
-		n := number(v)
-		return strconv.Itoa((n + 1) % regValues), ok && n >= low && n <= high
+		n, after := number(v), (number(v)+1)%b.values
+		return strconv.Itoa(after), ok && n >= b.low && n <= b.high &&
+			(b.becomes == nil || b.becomes(after))
 	}
-	_, err := s.write(ctx, "reg", who, to, false,
-		fmt.Sprintf("UPDATE reg SET v = (v + 1) %% %d, who = $1 WHERE v BETWEEN %d AND %d",
-			regValues, low, high), who)
+	_, err := s.write(ctx, b.table, who, to, false,
+		fmt.Sprintf("UPDATE %s AS %s SET v = (v + 1) %% %d, who = $1 WHERE %s", b.target, b.table,
+			b.values, b.cond), who)
 	return err
 }
 
@@ -286,76 +354,95 @@ func transferLocked(s *session, ctx context.Context) error {
 	return nil
 }
 
-func uniqGet(s *session, ctx context.Context) error {
+// uniques is a table whose values are unique, but for the value free.
+type uniques struct {
+	table, free string
+	target      string // of ON CONFLICT
+}
+
+// unique is the workload of unique values, which rows take, give up, and move.
+func unique(name string, u uniques) workload {
+	return workload{name: name, table: u.table, any: []statement{scanOf(u.table), u.get, u.insert,
+		u.insert, u.nothing, u.upsert, u.move}, blocks: []statement{u.delete}}
+}
+
+func (u uniques) get(s *session, ctx context.Context) error {
 	v := s.dice.IntN(uniqKeys)
-	return s.indexScan(ctx, "uniq", v, v)
+	return s.indexScan(ctx, u.table, v, v)
 }
 
-// uniqRow chooses a row, and returns what is in its way.
-func (s *session) uniqRow() (k int, v string, inTheWay func(int, string, string) bool) {
+// row chooses a row, and returns what is in its way.
+func (u uniques) row(s *session) (k int, v string, inTheWay func(int, string, string) bool) {
 	k, v = s.dice.IntN(uniqKeys), strconv.Itoa(s.dice.IntN(uniqKeys))
-	return k, v, func(have int, value, _ string) bool { return have == k || value == v }
+	return k, v, func(have int, value, _ string) bool {
+		return have == k || value == v && v != u.free
+	}
 }
 
-func uniqInsert(s *session, ctx context.Context) error {
+func (u uniques) insert(s *session, ctx context.Context) error {
 	who := s.label()
-	k, v, inTheWay := s.uniqRow()
+	k, v, inTheWay := u.row(s)
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, !ok }
-	a, err := s.write(ctx, "uniq", who, to, false,
-		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1)", k, v), who)
+	a, err := s.write(ctx, u.table, who, to, false,
+		fmt.Sprintf("INSERT INTO %s VALUES (%d, %s, $1)", u.table, k, v), who)
 	if codeOf(err) == "23505" {
-		s.claim(&a, "uniq", inTheWay, true)
+		s.claim(&a, u.table, inTheWay, true)
 	}
 	return err
 }
 
-func uniqNothing(s *session, ctx context.Context) error {
+func (u uniques) nothing(s *session, ctx context.Context) error {
 	who := s.label()
-	k, v, inTheWay := s.uniqRow()
+	k, v, inTheWay := u.row(s)
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, !ok }
-	a, err := s.write(ctx, "uniq", who, to, false,
-		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT DO NOTHING", k, v), who)
+	a, err := s.write(ctx, u.table, who, to, false,
+		fmt.Sprintf("INSERT INTO %s VALUES (%d, %s, $1) ON CONFLICT DO NOTHING", u.table, k, v),
+		who)
 	if err == nil && len(a.rows) == 0 {
-		s.claim(&a, "uniq", inTheWay, true)
+		s.claim(&a, u.table, inTheWay, true)
 	}
 	return err
 }
 
-// uniqUpsert puts its name into the row that has the unique value, or makes one.
-func uniqUpsert(s *session, ctx context.Context) error {
+// upsert puts its name into the row that has the unique value, or makes one.
+func (u uniques) upsert(s *session, ctx context.Context) error {
 	who := s.label()
-	k, v, _ := s.uniqRow()
-	to := func(_ int, have string, ok bool) (string, bool) { return v, !ok || have == v }
-	a, err := s.write(ctx, "uniq", who, to, false,
-		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT (v) DO UPDATE SET who = "+
-			"excluded.who", k, v), who)
+	k, v, _ := u.row(s)
+	to := func(_ int, have string, ok bool) (string, bool) {
+		return v, !ok || have == v && v != u.free
+	}
+	a, err := s.write(ctx, u.table, who, to, false,
+		fmt.Sprintf("INSERT INTO %s VALUES (%d, %s, $1) ON CONFLICT %s DO UPDATE SET who = "+
+			"excluded.who", u.table, k, v, u.target), who)
 	if codeOf(err) == "23505" {
-		s.claim(&a, "uniq", func(have int, _, _ string) bool { return have == k }, true)
+		s.claim(&a, u.table, func(have int, _, _ string) bool { return have == k }, true)
 	}
 	return err
 }
 
-// uniqMove gives a row another unique value.
-func uniqMove(s *session, ctx context.Context) error {
+// move gives a row another unique value.
+func (u uniques) move(s *session, ctx context.Context) error {
 	who := s.label()
-	k, v, _ := s.uniqRow()
+	k, v, _ := u.row(s)
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, ok }
-	a, err := s.write(ctx, "uniq", who, to, false,
-		fmt.Sprintf("UPDATE uniq SET v = %s, who = $1 WHERE k = %d", v, k), who)
+	a, err := s.write(ctx, u.table, who, to, false,
+		fmt.Sprintf("UPDATE %s SET v = %s, who = $1 WHERE k = %d", u.table, v, k), who)
 	switch {
 	case codeOf(err) == "23505":
-		s.claim(&a, "uniq", func(have int, value, _ string) bool { return have != k && value == v },
+		s.claim(&a, u.table,
+			func(have int, value, _ string) bool { return have != k && value == v && v != u.free },
 			true)
 	case err == nil && len(a.rows) == 0:
-		s.claim(&a, "uniq", func(have int, _, _ string) bool { return have == k }, false)
+		s.claim(&a, u.table, func(have int, _, _ string) bool { return have == k }, false)
 	}
 	return err
 }
 
-func uniqDelete(s *session, ctx context.Context) error {
+func (u uniques) delete(s *session, ctx context.Context) error {
 	v := strconv.Itoa(s.dice.IntN(uniqKeys))
 	to := func(_ int, have string, ok bool) (string, bool) { return "", ok && have == v }
-	_, err := s.write(ctx, "uniq", s.label(), to, true, "DELETE FROM uniq WHERE v = "+v)
+	_, err := s.write(ctx, u.table, s.label(), to, true,
+		fmt.Sprintf("DELETE FROM %s WHERE v = %s", u.table, v))
 	return err
 }
 

@@ -32,10 +32,18 @@ func ownScripts(t *testing.T) []string {
 	return files
 }
 
+// The labels of skipif and onlyif in our own scripts. SQLite's corpus knows postgresql alone, and
+// minidb goes by it there.
+const (
+	minidbLabel     = "minidb"
+	postgreSQLLabel = "postgresql"
+)
+
 // runScripts runs files on conn and reports each failure.
-func runScripts(t *testing.T, conn sqllogic.Conn, known *sqllogic.Known, files ...string) {
+func runScripts(t *testing.T, conn sqllogic.Conn, label string, known *sqllogic.Known,
+	files ...string) {
 	t.Helper()
-	r := &sqllogic.Runner{Conn: conn, Label: "postgresql",
+	r := &sqllogic.Runner{Conn: conn, Label: label,
 		OnFailure: func(f sqllogic.Failure) { t.Error(f) }}
 	if known != nil {
 		r.Known = known.Has
@@ -53,7 +61,7 @@ func TestOurScriptsAreWhatPostgreSQLDoes(t *testing.T) {
 	defer conn.Close()
 	files := ownScripts(t)
 	if *rewrite {
-		r := &sqllogic.Runner{Conn: conn, Label: "postgresql"}
+		r := &sqllogic.Runner{Conn: conn, Label: postgreSQLLabel}
 		for _, f := range files {
 			old, err := os.ReadFile(f)
 			require.NoError(t, err)
@@ -62,5 +70,5 @@ func TestOurScriptsAreWhatPostgreSQLDoes(t *testing.T) {
 			require.NoError(t, os.WriteFile(f, []byte(text), 0o644))
 		}
 	}
-	runScripts(t, conn, nil, files...)
+	runScripts(t, conn, postgreSQLLabel, nil, files...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,23 +16,24 @@ import (
 
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/internal/sqllogic"
+	"github.com/minidb/minidb/tests/served"
 )
 
 func TestOurScriptsEmbedded(t *testing.T) {
 	conn := sqllogic.Embedded()
 	defer func() { require.NoError(t, conn.Close()) }()
-	runScripts(t, conn, nil, ownScripts(t)...)
+	runScripts(t, conn, minidbLabel, nil, ownScripts(t)...)
 }
 
 func TestOurScriptsEmbeddedInTwoPhases(t *testing.T) {
 	conn := sqllogic.Embedded(minidb.CommitProtocol("two-phase"))
 	defer func() { require.NoError(t, conn.Close()) }()
-	runScripts(t, conn, nil, ownScripts(t)...)
+	runScripts(t, conn, minidbLabel, nil, ownScripts(t)...)
 }
 
 func TestOurScriptsOverTheWire(t *testing.T) {
 	conn := dial(t)
-	runScripts(t, conn, nil, ownScripts(t)...)
+	runScripts(t, conn, minidbLabel, nil, ownScripts(t)...)
 }
 
 func TestSQLiteCorpusEmbedded(t *testing.T) {
@@ -44,23 +44,12 @@ func TestSQLiteCorpusOverTheWire(t *testing.T) {
 	runCorpus(t, dial)
 }
 
-// dial serves a database in memory on a free port and connects to it.
+// dial serves a database in memory and connects to it.
 func dial(t *testing.T) sqllogic.Conn {
 	t.Helper()
-	db, err := minidb.Open("", minidb.InMemory())
+	conn, err := sqllogic.Dial(context.Background(), served.InMemory(t))
 	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	conn, err := sqllogic.Dial(context.Background(),
-		fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		_ = conn.Close()
-		require.NoError(t, db.Close())
-		<-served
-	})
+	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
 
@@ -80,7 +69,7 @@ func runCorpus(t *testing.T, connect func(t *testing.T) sqllogic.Conn) {
 		require.NoError(t, err)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runScripts(t, connect(t), known, file)
+			runScripts(t, connect(t), postgreSQLLabel, known, file)
 		})
 	}
 }

@@ -3,10 +3,8 @@ package views
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/tests/served"
 )
 
 // fromEnv is a number of the environment, or another one.
@@ -87,23 +86,15 @@ func newFollowing(t *testing.T, protocol string, z size, seed uint64) *following
 		minidb.Retention(retention), minidb.GCInterval(time.Second), minidb.Logger(slog.New(
 			slog.NewTextHandler(&f.log, &slog.HandlerOptions{Level: slog.LevelError}))))
 	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- f.db.Serve(l) }()
-	t.Cleanup(func() {
-		require.NoError(t, f.db.Close())
-		<-served
-		require.Empty(t, f.log.lines)
-	})
+	t.Cleanup(func() { require.Empty(t, f.log.lines) }) // once the database is closed
+	url, _ := served.DB(t, f.db)
 	ctx := context.Background()
 	require.NoError(t, create(ctx, f.db, z, 600))
 	require.NoError(t, f.db.Settle(ctx, 0))
 	for i := range 8 {
 		w := newWriter(z, i, seed)
 		if i%4 == 3 {
-			conn, err := pgx.Connect(ctx,
-				fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
+			conn, err := pgx.Connect(ctx, url)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, conn.Close(ctx)) })
 			w.wire = conn.PgConn()
@@ -121,6 +112,8 @@ const (
 	perTimestamp = 5   // orders for each timestamp
 	fewest       = 100 // timestamps after which everything was done
 )
+
+const tooOld = "72000"
 
 // run compares the views at so many different frontiers, while the writers write: behind each
 // comparison there is new work for them, and of the work before half may still be under way.
@@ -159,7 +152,11 @@ func (f *following) run(timestamps int) {
 		last = c.at
 		// All views have tables in common, or views, so they advance together.
 		require.True(f.t, c.one, "%v", c)
-		require.NoError(f.t, c.compare(ctx))
+		err = c.compare(ctx)
+		if stateOf(err) == tooOld {
+			continue // a busy machine: the frontier was collected before the tables were read there
+		}
+		require.NoError(f.t, err)
 		sum.add(c)
 		compared++
 	}

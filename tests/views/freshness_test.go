@@ -2,14 +2,13 @@ package views
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/tests/served"
 )
 
 // client is a session, at the handle or over the wire.
@@ -47,12 +46,8 @@ func clients(t *testing.T, db *minidb.DB) map[string]client {
 	conn, err := db.Conn(ctx)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	wire, err := pgx.Connect(ctx, fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable",
-		l.Addr()))
+	url, _ := served.DB(t, db)
+	wire, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, wire.Close(ctx)) })
 	return map[string]client{"embedded": embedded{conn}, "over the wire": remote{wire}}

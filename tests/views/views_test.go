@@ -302,7 +302,9 @@ func (c *comparison) difference(ctx context.Context, v view) error {
 		if err := within(ctx, c.db, begin, func(conn *minidb.Conn) error {
 			return counted(ctx, conn, side.query, side.by, all)
 		}); err != nil {
-			return err
+			// %v: it differs, and is not what compare returns when the past is collected.
+			return fmt.Errorf("%s, read at %d, differs from its query at %d: %v", v.name,
+				c.snapshot, c.of[v.name].at, err)
 		}
 	}
 	var lines []string

@@ -110,13 +110,13 @@ func TestAFrozenBufferShowsWhatWasThere(t *testing.T) {
 	require.False(t, found)
 	w, _ = b.Get([]byte("a"))
 	require.Equal(t, "2", string(w.Value))
-	c := b.Cursor(kv.Span{}, true)
+	c := b.Cursor(kv.Span{}, true, false)
 	require.Equal(t, "a", string(c.Item().Key))
 	c.Next()
 	require.False(t, c.Valid())
 
 	b.Thaw()
-	c = b.Cursor(kv.Span{}, true)
+	c = b.Cursor(kv.Span{}, true, false)
 	require.Equal(t, "b", string(c.Item().Key))
 }
 

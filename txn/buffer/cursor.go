@@ -13,11 +13,11 @@ type Cursor struct {
 	ok      bool
 }
 
-// Cursor returns nil when the span has no write now, as reads see the writes. The tree is copied on
-// write, so later writes do not disturb the cursor.
-func (b *Buffer) Cursor(span kv.Span, reverse bool) *Cursor {
+// Cursor returns nil when the span has no write now: as reads see the writes, or, with current, as
+// they are. The tree is copied on write, so later writes do not disturb the cursor.
+func (b *Buffer) Cursor(span kv.Span, reverse, current bool) *Cursor {
 	tree := b.tree
-	if b.frozen {
+	if b.frozen && !current {
 		tree = b.past
 	}
 	if tree == nil || tree.Len() == 0 {

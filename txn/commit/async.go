@@ -3,6 +3,8 @@ package commit
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
@@ -65,7 +67,7 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 // leaveDoubtful takes the batches whose results were lost out of the table in flight: at once when
 // the status of the transaction is known, and otherwise when it is.
 func (c *committer) leaveDoubtful(err error) {
-	all := c.async.doubtful.all
+	all := slices.Collect(maps.Keys(c.async.doubtful.all))
 	if len(all) == 0 {
 		return
 	}
@@ -92,9 +94,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 		switch {
 		case entry == nil:
 		case unknown:
-			c.async.doubtful.Lock()
-			c.async.doubtful.all = append(c.async.doubtful.all, entry)
-			c.async.doubtful.Unlock()
+			c.async.doubt(entry, b)
 		default:
 			c.o.Memory.InFlight.Leave(entry)
 		}
@@ -132,6 +132,13 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 	})
 	if err != nil {
 		return unknown, err
+	}
+	if b.Uncertain {
+		// What an earlier attempt has written is there now, or never will be (kv's contract), and
+		// readers find the locks. They must not wait here for a commit that waits for them.
+		for _, p := range c.async.settled(b) {
+			c.o.Memory.InFlight.Leave(p)
+		}
 	}
 	for {
 		old := c.async.highest.Load()

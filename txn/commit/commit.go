@@ -33,7 +33,7 @@ func (co *Coordinator) Validate(ctx context.Context, tx Transaction, all []Valid
 // tried again in two phases, which would not find its record.
 func (c *committer) run(ctx context.Context) error {
 	if c.tx.Node != nil {
-		if err := c.awaitRowLocks(ctx); err != nil {
+		if err := c.awaitRowLocks(ctx, c.Muts); err != nil {
 			return err
 		}
 		if err := c.prepare(); err != nil {
@@ -44,7 +44,7 @@ func (c *committer) run(ctx context.Context) error {
 	if protocol == OnePhase {
 		return c.onePhase(ctx)
 	}
-	if err := c.awaitRowLocks(ctx); err != nil {
+	if err := c.awaitRowLocks(ctx, c.Muts); err != nil {
 		return err
 	}
 	c.prewriting = true

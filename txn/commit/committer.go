@@ -55,9 +55,32 @@ type async struct {
 
 	doubtful struct {
 		sync.Mutex
-		// batches that may be applied, or may yet be, still in the table in flight
-		all []*hints.Pending
+		// of batches that may be applied, or may yet be, still in the table in flight
+		all map[*hints.Pending]*batch
 	}
+}
+
+// doubt keeps a batch whose result was lost in the table in flight.
+func (a *async) doubt(p *hints.Pending, b *batch) {
+	a.doubtful.Lock()
+	defer a.doubtful.Unlock()
+	if a.doubtful.all == nil {
+		a.doubtful.all = map[*hints.Pending]*batch{}
+	}
+	a.doubtful.all[p] = b
+}
+
+// settled returns what is in the table for earlier attempts at a batch that is there now.
+func (a *async) settled(b *batch) (of []*hints.Pending) {
+	a.doubtful.Lock()
+	defer a.doubtful.Unlock()
+	for p, with := range a.doubtful.all {
+		if with == b {
+			of = append(of, p)
+			delete(a.doubtful.all, p)
+		}
+	}
+	return of
 }
 
 func (c *committer) primary() []byte {

@@ -37,7 +37,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 		case errors.As(err, &locked):
 			err = c.waitForLock(ctx, locked, &bo, false)
 		case errors.As(err, &held):
-			err = c.awaitRowLocks(ctx)
+			err = c.awaitRowLocks(ctx, c.Muts)
 		case errors.As(err, &committed):
 			c.commitTS = committed.CommitTS // by an update whose result was lost
 			return nil

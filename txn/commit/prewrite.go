@@ -100,8 +100,10 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			if err := c.drawer.Extend(ctx); err != nil {
 				return err
 			}
+		case b.Uncertain && (errors.As(err, &held) || errors.As(err, &recorded)):
+			return c.giveUp(b)
 		case errors.As(err, &held):
-			if err := c.awaitRowLocks(ctx); err != nil {
+			if err := c.awaitRowLocks(ctx, b.Muts); err != nil {
 				return err
 			}
 			if err := c.heartbeat(ctx); err != nil {
@@ -119,6 +121,8 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 				// There are many locks of that transaction; those of the batch are settled
 				// together.
 				err = c.o.Resolver.ResolveRows(ctx, locked.Lock.StartTS, commitTS, b.Rows)
+			} else if b.Uncertain && c.async != nil {
+				return c.giveUp(b)
 			} else {
 				err = c.waitForLock(ctx, locked, &bo, true)
 			}
@@ -138,6 +142,13 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		}
 	}
+}
+
+// giveUp is the error of a batch of which an earlier attempt may be applied yet, and which would
+// have to wait. What it waits for may wait for that attempt (hints.Pending), where no deadlock is
+// found.
+func (c *committer) giveUp(b *batch) error {
+	return &mvcc.WriteConflictError{Key: b.Muts[0].Key, StartTS: c.startTS, ConflictTS: c.startTS}
 }
 
 func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool,

@@ -37,16 +37,18 @@ func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
 	return nil
 }
 
-// awaitRowLocks waits its turn for every key that another owner has locked, and keeps it. Of the
-// goroutines of a commit one at a time may do so: an owner waits in one place.
-func (c *committer) awaitRowLocks(ctx context.Context) error {
+// awaitRowLocks waits its turn for every key of the mutations that another owner has locked, and
+// keeps it. Of the goroutines of a commit one at a time may do so: an owner waits in one place.
+// Requires: the mutations are to be prewritten after it. What is prewritten already has a lock for
+// which the other owner waits, and a row lock of it in the store would be left there.
+func (c *committer) awaitRowLocks(ctx context.Context, muts []mvcc.Mutation) error {
 	if c.o.RowLocks.Empty() {
 		return nil
 	}
 	c.locking.Lock()
 	defer c.locking.Unlock()
-	for i := range c.Muts {
-		m := &c.Muts[i]
+	for i := range muts {
+		m := &muts[i]
 		mode := modeOf(m)
 		if !c.o.RowLocks.Contested(c.tx.Waiter.Owner, m.Key, mode) {
 			continue

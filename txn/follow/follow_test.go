@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
@@ -29,13 +30,17 @@ var (
 	frontier = []byte("frontier")
 )
 
+// crash is a function that has a process die at a crash point.
+type crash = atomic.Pointer[func(p txn.CrashPoint) bool]
+
 // site is a store with a table, and a copy of it that advances by the changes of the table alone.
 type site struct {
 	t     *testing.T
 	e     *engine
 	s     *txn.Store
 	table *follow.Table
-	at    func(p txn.CrashPoint) (die bool)
+	// dies is asked at each crash point, also by what a store does by itself; nil: never
+	dies  *crash
 	bytes int // from which on transactions are streamed out
 	// oracle is that of the processes that share the store; nil: there is one.
 	oracle tso.Source
@@ -44,7 +49,7 @@ type site struct {
 func newSite(t *testing.T) *site { return newSiteOn(t, memkv.New(memkv.Options{}), 4<<10) }
 
 func newSiteOn(t *testing.T, e kv.Engine, bytes int) *site {
-	x := &site{t: t, e: &engine{Engine: e}, bytes: bytes}
+	x := &site{t: t, e: &engine{Engine: e}, bytes: bytes, dies: new(crash)}
 	x.open()
 	return x
 }
@@ -53,7 +58,10 @@ func newSiteOn(t *testing.T, e kv.Engine, bytes int) *site {
 func (x *site) open() {
 	tracker := follow.NewTracker()
 	s, err := txn.Open(ctx, x.e, txn.Options{StreamBytes: x.bytes, Oracle: x.oracle,
-		CrashPoint: func(p txn.CrashPoint) bool { return x.at != nil && x.at(p) }})
+		CrashPoint: func(p txn.CrashPoint) bool {
+			dies := x.dies.Load()
+			return dies != nil && (*dies)(p)
+		}})
 	require.NoError(x.t, err)
 	s.OnNotified(func(id uint32, keys [][]byte) {
 		if id == observed || id == 0 {
@@ -62,6 +70,9 @@ func (x *site) open() {
 	})
 	x.s, x.table = s, &follow.Table{Observer: observed, Rows: rows, Tracker: tracker}
 }
+
+// at has the process die where the function holds.
+func (x *site) at(dies func(p txn.CrashPoint) bool) { x.dies.Store(&dies) }
 
 // write sets rows, or removes them with an empty value, in one transaction that notifies of each.
 func (x *site) write(p txn.Protocol, changes map[string]string) error {
@@ -245,16 +256,16 @@ func TestACommitterThatStops(t *testing.T) {
 			x := newSite(t)
 			require.NoError(t, x.write(txn.Auto, map[string]string{"1": "a", "2": "b", "3": "c"}))
 			x.step()
-			x.at = func(p txn.CrashPoint) bool {
+			x.at(func(p txn.CrashPoint) bool {
 				if p == point {
-					x.at = nil
+					x.dies.Store(nil)
 					x.step()
 				}
 				return false
-			}
+			})
 			require.NoError(t, x.write(txn.TwoPhase,
 				map[string]string{"1": "d", "2": "", "4": "e"}))
-			require.Nil(t, x.at)
+			require.Nil(t, x.dies.Load())
 			x.step()
 			x.step()
 			require.Zero(t, x.left())
@@ -268,10 +279,10 @@ func TestNotificationsOutliveAnAdvanceThatFails(t *testing.T) {
 	x := newSite(t)
 	require.NoError(t, x.write(txn.Auto, map[string]string{"1": "a"}))
 	for _, point := range []txn.CrashPoint{txn.BeforeOnePhase, txn.AfterOnePhase} {
-		x.at = func(p txn.CrashPoint) bool { return p == point }
+		x.at(func(p txn.CrashPoint) bool { return p == point })
 		_, err := x.advance()
 		require.ErrorIs(t, err, txn.ErrAbandoned)
-		x.at = nil
+		x.dies.Store(nil)
 		x.open()
 	}
 	x.step()
@@ -323,7 +334,7 @@ func TestHistories(t *testing.T) {
 			x := newSite(t)
 			for process := range uint64(4) {
 				x.process(seed, process)
-				x.at = nil
+				x.dies.Store(nil)
 				x.open()
 			}
 			x.step()
@@ -338,13 +349,13 @@ func (x *site) process(seed, number uint64) {
 	r := rand.New(rand.NewPCG(seed, number))
 	var mu sync.Mutex
 	steps, dead := 60+r.IntN(200), false
-	x.at = func(txn.CrashPoint) bool {
+	x.at(func(txn.CrashPoint) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		steps--
 		dead = dead || steps < 0
 		return dead
-	}
+	})
 	var writers sync.WaitGroup
 	for w := range uint64(3) {
 		writers.Go(func() {
@@ -395,7 +406,7 @@ func TestOtherProcessesCommits(t *testing.T) {
 	e := memkv.New(memkv.Options{Shared: true})
 	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{})
 	require.NoError(t, err)
-	one := &site{t: t, e: &engine{Engine: e}, bytes: 4 << 10, oracle: oracle}
+	one := &site{t: t, e: &engine{Engine: e}, bytes: 4 << 10, oracle: oracle, dies: new(crash)}
 	one.open()
 	other := *one
 	other.open()

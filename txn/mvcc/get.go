@@ -68,64 +68,88 @@ func (v *View) Close() error {
 func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error) {
 	v.rowBuf = AppendRow(v.rowBuf[:0], key)
 	if !p.NoLocks {
-		if value, shown, err := v.checkLock(ctx, key, p); err != nil || shown {
-			return value, err
+		if l, err := v.checkLock(ctx, key, p); err != nil {
+			return nil, err
+		} else if l != nil {
+			return v.lockValue(ctx, v.rowBuf, l)
 		}
 	}
+	w, err := v.newest(ctx, p.StartTS)
+	if err != nil || w.Kind != KindPut {
+		return nil, err
+	}
+	return v.valueOf(ctx, v.rowBuf, &w)
+}
+
+// Writer returns the start_ts of the transaction that wrote the value that Get returns; zero where
+// there is none. It fails as Get does.
+func (v *View) Writer(ctx context.Context, key []byte, p ReadParams) (tso.Timestamp, error) {
+	v.rowBuf = AppendRow(v.rowBuf[:0], key)
+	if !p.NoLocks {
+		if l, err := v.checkLock(ctx, key, p); err != nil {
+			return 0, err
+		} else if l != nil && l.Kind == KindPut {
+			return l.StartTS, nil
+		} else if l != nil {
+			return 0, nil
+		}
+	}
+	w, err := v.newest(ctx, p.StartTS)
+	if err != nil || w.Kind != KindPut {
+		return 0, err
+	}
+	return w.StartTS, nil
+}
+
+// newest returns the newest write record at or below a timestamp that puts or deletes the row in
+// v.rowBuf; one without a kind if there is none.
+func (v *View) newest(ctx context.Context, at tso.Timestamp) (Write, error) {
 	if v.point == nil {
 		// Not of this call: the view may serve other transactions later.
 		it, err := v.r.NewIter(context.WithoutCancel(ctx), kv.Span{})
 		if err != nil {
-			return nil, err
+			return Write{}, err
 		}
 		v.point = it
 	}
-	v.key = appendWriteKey(v.key[:0], v.rowBuf, p.StartTS)
+	v.key = appendWriteKey(v.key[:0], v.rowBuf, at)
 	n := len(v.key) - tsLen
 	var passed looks
 	for ok := v.point.SeekPrefixGE(v.key); ok; ok = v.point.Next() {
 		if err := passed.pass(ctx); err != nil {
-			return nil, err
+			return Write{}, err
 		}
 		if raw := v.point.Key(); len(raw) != len(v.key) || !bytes.Equal(raw[:n], v.key[:n]) {
 			break
 		}
 		value, err := v.point.Value()
 		if err != nil {
-			return nil, err
+			return Write{}, err
 		}
 		w, err := decodeWrite(value)
-		if err != nil {
-			return nil, err
-		}
-		switch w.Kind {
-		case KindPut:
-			return v.valueOf(ctx, v.rowBuf, &w)
-		case KindDelete:
-			return nil, nil
+		if err != nil || w.Kind == KindPut || w.Kind == KindDelete {
+			return w, err
 		}
 	}
-	return nil, v.point.Err()
+	return Write{}, v.point.Err()
 }
 
-// checkLock looks at the key's lock. shown reports that the lock is the version that the reader
-// sees, whose value is nil when the key was deleted.
-func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool,
-	err error) {
+// checkLock looks at the key's lock. It returns the lock if that is the version that the reader
+// sees, and else nil.
+func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (*Lock, error) {
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
 	raw, err := v.r.Get(ctx, v.key)
 	if err != nil || raw == nil {
-		return nil, false, err
+		return nil, err
 	}
 	l, err := decodeLock(raw)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if shown, err = p.passes(key, &l); !shown || err != nil {
-		return nil, false, err
+	if shown, err := p.passes(key, &l); !shown || err != nil {
+		return nil, err
 	}
-	value, err = v.lockValue(ctx, v.rowBuf, &l)
-	return value, true, err
+	return &l, nil
 }
 
 // passes decides about a lock that a reader meets. It returns *LockedError when the reader has to

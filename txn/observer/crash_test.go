@@ -435,7 +435,8 @@ func (w *world) tolerate(err error) {
 		locked   *txn.LockedError
 	)
 	if err != nil && !errors.As(err, &conflict) && !errors.As(err, &locked) &&
-		!errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, context.Canceled) {
+		!errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, errDead) &&
+		!errors.Is(err, context.Canceled) {
 		w.t.Errorf("%v", err)
 	}
 }

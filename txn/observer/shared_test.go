@@ -1,6 +1,9 @@
 package observer_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -29,11 +32,59 @@ const (
 	sharedTurns  = 8 // transactions of one process in a round
 )
 
+// errDead is what a dead process hears from its store.
+var errDead = fmt.Errorf("the process is dead: %w", kv.ErrClosed)
+
 // process is a store of a shared engine, with its workers and a writer.
 type process struct {
 	*world
-	dead  atomic.Bool
-	pools []*observer.Pool
+	engine *lifeline
+	pools  []*observer.Pool
+}
+
+// lifeline is a process's own way to the shared engine: from its death on nothing goes through.
+type lifeline struct {
+	kv.Wrapped
+	dead atomic.Bool
+}
+
+func (m *lifeline) death() error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return nil
+}
+
+// Snapshot implements kv.Engine.
+func (m *lifeline) Snapshot() (kv.Snapshot, error) {
+	if err := m.death(); err != nil {
+		return nil, err
+	}
+	return m.Wrapped.Snapshot()
+}
+
+// Update implements kv.Engine.
+func (m *lifeline) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if err := m.death(); err != nil {
+		return err
+	}
+	return m.Wrapped.Update(ctx, rows, step)
+}
+
+// UpdateLazy implements kv.Lazy.
+func (m *lifeline) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if err := m.death(); err != nil {
+		return err
+	}
+	return m.Wrapped.UpdateLazy(ctx, rows, step)
+}
+
+// DeleteRange implements kv.RangeDeleter.
+func (m *lifeline) DeleteRange(ctx context.Context, span kv.Span) error {
+	if err := m.death(); err != nil {
+		return err
+	}
+	return m.Wrapped.DeleteRange(ctx, span)
 }
 
 // colony is the engine, and the processes on it.
@@ -43,6 +94,8 @@ type colony struct {
 	engine kv.Engine
 	clock  atomic.Int64 // moves only when a test moves it
 	oracle *tso.Oracle
+	first  *process      // lives from the beginning to the end
+	died   chan struct{} // has a value when a process died since the leases ended last
 	all    []*process
 	stores []*txn.Store
 	acked  []string
@@ -70,7 +123,8 @@ func TestProcessesThatDieLoseNoChange(t *testing.T) {
 
 func newColony(t *testing.T, rng *rand.Rand) *colony {
 	c := &colony{t: t, rng: rng,
-		engine: memkv.New(memkv.Options{Shared: true, HashGroups: rng.IntN(4)})}
+		engine: memkv.New(memkv.Options{Shared: true, HashGroups: rng.IntN(4)}),
+		died:   make(chan struct{}, 1)}
 	c.clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, c.engine, mvcc.MetaKey("oracle"),
 		tso.Options{Clock: c.clock.Load})
@@ -82,8 +136,9 @@ func newColony(t *testing.T, rng *rand.Rand) *colony {
 // start adds a process. One that is mortal dies at some crash point.
 func (c *colony) start(mortal bool) *process {
 	c.n++
-	p := &process{world: &world{t: c.t, generation: c.n,
-		dice: rand.New(rand.NewPCG(c.rng.Uint64(), 6))}}
+	p := &process{engine: &lifeline{Wrapped: kv.Wrapped{Engine: c.engine}}}
+	p.world = &world{t: c.t, generation: c.n,
+		dice: rand.New(rand.NewPCG(c.rng.Uint64(), 6))}
 	p.opts = txn.Options{Oracle: c.oracle, Lease: sharedLease, LeaseRenewal: -1,
 		LockTTL: time.Hour, LockWait: time.Millisecond, BatchKeys: c.rng.IntN(4)}
 	if c.rng.IntN(3) == 0 {
@@ -91,15 +146,18 @@ func (c *colony) start(mortal bool) *process {
 	}
 	if mortal {
 		p.opts.CrashPoint = func(txn.CrashPoint) bool {
-			if p.roll(150) {
-				p.dead.Store(true)
+			if p.roll(150) && p.engine.dead.CompareAndSwap(false, true) {
+				select {
+				case c.died <- struct{}{}:
+				default:
+				}
 			}
-			return p.dead.Load()
+			return p.engine.dead.Load()
 		}
 	} else {
 		p.quiet = true
 	}
-	s, err := txn.Open(ctx, c.engine, p.opts)
+	s, err := txn.Open(ctx, p.engine, p.opts)
 	require.NoError(c.t, err)
 	p.s = s
 	c.stores = append(c.stores, s)
@@ -108,9 +166,9 @@ func (c *colony) start(mortal bool) *process {
 
 // run lets processes come, work and die, and checks what the last one makes of it.
 func (c *colony) run() {
-	first := c.start(false)
-	first.register(c.rng.IntN(2) == 0)
-	first.pools = first.observe()
+	c.first = c.start(false)
+	c.first.register(c.rng.IntN(2) == 0)
+	c.first.pools = c.first.observe()
 	for round := range sharedRounds {
 		for len(c.all) < 3 {
 			p := c.start(true)
@@ -119,17 +177,14 @@ func (c *colony) run() {
 		}
 		c.work(round)
 		c.patrol()
-		c.bury(first)
+		c.bury()
 	}
-	for _, p := range c.all {
-		p.stop()
-		c.acked = append(c.acked, p.acked...)
-	}
-	c.expire(first)
-	retryLetters(c.t, first.s)
-	first.settle()
-	first.stop()
-	h := readHistory(c.t, first.s, "shared store")
+	c.stop(c.all)
+	c.expire()
+	retryLetters(c.t, c.first.s)
+	c.first.settle()
+	c.first.stop()
+	h := readHistory(c.t, c.first.s, "shared store")
 	h.checkRecords(c.acked)
 	h.checkObservers()
 	for _, s := range c.stores {
@@ -183,37 +238,72 @@ func (c *colony) work(round int) {
 		close(turns)
 		writers.Go(func() { p.write(round, turns) })
 	}
-	writers.Wait()
+	c.await(writers.Wait)
 }
 
-// bury stops the workers of the dead, which do nothing any more, and lets their leases end.
-func (c *colony) bury(first *process) {
-	living := c.all[:0]
-	var dead []*process
+// await calls a function that waits for processes. The leases of those that die meanwhile end, for
+// the living may wait for their row locks.
+func (c *colony) await(wait func()) {
+	done := make(chan struct{})
+	go func() {
+		wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-c.died:
+			c.expire(c.living()...)
+		}
+	}
+}
+
+// living returns the processes of c.all that have not died.
+func (c *colony) living() []*process {
+	var living []*process
 	for _, p := range c.all {
-		if p.dead.Load() {
-			dead = append(dead, p)
-		} else {
+		if !p.engine.dead.Load() {
 			living = append(living, p)
 		}
 	}
+	return living
+}
+
+// bury lets the leases of the dead end, and takes them out of the colony.
+func (c *colony) bury() {
+	living := c.living()
+	dead := slices.DeleteFunc(slices.Clone(c.all), func(p *process) bool {
+		return slices.Contains(living, p)
+	})
 	c.all = living
-	for _, p := range dead {
-		p.stop()
-		c.acked = append(c.acked, p.acked...)
-	}
 	c.deaths += len(dead)
 	if len(dead) > 0 {
-		c.expire(append(slices.Clone(living), first)...)
+		c.expire(living...)
+	}
+	c.stop(dead)
+}
+
+// stop ends the workers of some processes.
+func (c *colony) stop(some []*process) {
+	c.await(func() {
+		for _, p := range some {
+			p.stop()
+		}
+	})
+	for _, p := range some {
+		c.acked = append(c.acked, p.acked...)
 	}
 }
 
-// expire lets the leases of all processes but some end.
+// expire lets the leases of all processes end but those of some and of the first.
 func (c *colony) expire(but ...*process) {
 	for range 4 {
 		c.clock.Add((sharedLease / 2).Milliseconds())
-		for _, p := range but {
-			require.NoError(c.t, p.s.RenewLease(ctx))
+		for _, p := range append(slices.Clone(but), c.first) {
+			if err := p.s.RenewLease(ctx); !errors.Is(err, errDead) {
+				require.NoError(c.t, err)
+			}
 		}
 	}
 }

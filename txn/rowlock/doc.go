@@ -35,6 +35,9 @@
 // Advisory locks are keys like others, in the modes TableShare and Exclusive; [Request.Session]
 // makes them survive their transaction.
 //
+// A key may be claimed as one of a group (claim.go): its owner learns which keys of the group
+// others have claimed, and waits for those that exclude its own, as it decides.
+//
 // # Invariants
 //
 //   - rowlock I1 (exclusion): two owners never hold conflicting modes of one key.
@@ -49,6 +52,8 @@
 //   - rowlock I4 (nothing leaks): a key without holders and waiters has no entry.
 //   - rowlock I5 (fast locks are seen): a weak lock of a table is in a slot of its owner only while
 //     no owner holds or wants a strong lock of it (relation.go).
+//   - rowlock I6 (claims are seen): of two owners that have claims in one group, the one whose
+//     claim was granted later was given the earlier one's key, unless that was given back before.
 //
 // # Simple on purpose
 //

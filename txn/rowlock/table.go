@@ -14,8 +14,11 @@ type Table struct {
 	strong  [partitions]atomic.Int32 // strong locks of tables, held or wanted (relation.go)
 	mu      sync.Mutex
 	entries map[object]*entry
-	owners  map[*Owner]struct{} // those with locks of tables that are not in entries (relation.go)
-	ended   error               // the reason given to EndWaits; nil before
+	claims  map[string]map[*Owner]map[*entry]uint64 // by group (claim.go)
+	claimed uint64                                  // how many there were
+	// owners are those with locks of tables that are not in entries (relation.go).
+	owners map[*Owner]struct{}
+	ended  error // the reason given to EndWaits; nil before
 }
 
 // object is what can be locked: a key, or a table, whose key is its RelationKey. A flag
@@ -30,6 +33,7 @@ type entry struct {
 	object
 	holders []*holder
 	queue   []*waiter
+	group   string // of a key that was claimed
 }
 
 // holder is one owner's hold of one key.
@@ -112,6 +116,11 @@ func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*wait
 	error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.ask(o, key, relation, req)
+}
+
+// ask is request, with mu held.
+func (t *Table) ask(o *Owner, key []byte, relation bool, req Request) (*waiter, Outcome, error) {
 	e := t.entry(key, relation)
 	h := e.holder(o)
 	if h != nil && !req.Session && h.txn.covers(req.Mode) {
@@ -234,6 +243,7 @@ func (t *Table) settle(e *entry, h *holder) {
 	t.weaken(e, before&^h.held)
 	if h.held == 0 {
 		e.holders = slices.DeleteFunc(e.holders, func(x *holder) bool { return x == h })
+		t.unclaim(e, h.owner)
 	}
 	t.promote(e)
 }

@@ -15,16 +15,42 @@ import (
 // engine on it, hold its syncs, and take its state as a power failure would leave it.
 type CrashFS struct {
 	vfs.FS
-	mem  *vfs.MemFS
+	mem  *cloneable
 	hold sync.RWMutex // read-locked by every sync of a log
+}
+
+// cloneable keeps a clone from beginning within Link and ReuseForWrite: MemFS read-locks there
+// twice what CrashClone locks, and waits for ever if that comes in between.
+type cloneable struct {
+	*vfs.MemFS
+	within sync.RWMutex
+}
+
+func (c *cloneable) Link(oldName, newName string) error {
+	c.within.RLock()
+	defer c.within.RUnlock()
+	return c.MemFS.Link(oldName, newName)
+}
+
+func (c *cloneable) ReuseForWrite(oldName, newName string,
+	category vfs.DiskWriteCategory) (vfs.File, error) {
+	c.within.RLock()
+	defer c.within.RUnlock()
+	return c.MemFS.ReuseForWrite(oldName, newName, category)
+}
+
+func (c *cloneable) CrashClone(cfg vfs.CrashCloneCfg) *vfs.MemFS {
+	c.within.Lock()
+	defer c.within.Unlock()
+	return c.MemFS.CrashClone(cfg)
 }
 
 // NewCrashFS returns an empty crashable file system.
 func NewCrashFS() *CrashFS { return newCrashFS(vfs.NewCrashableMem()) }
 
 func newCrashFS(mem *vfs.MemFS) *CrashFS {
-	fs := &CrashFS{mem: mem}
-	fs.FS = logsync.Wrap(mem, func(sync func() error) error {
+	fs := &CrashFS{mem: &cloneable{MemFS: mem}}
+	fs.FS = logsync.Wrap(fs.mem, func(sync func() error) error {
 		fs.hold.RLock()
 		defer fs.hold.RUnlock()
 		return sync()

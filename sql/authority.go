@@ -1,0 +1,238 @@
+package sql
+
+import (
+	"context"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/acl"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+// identity is whose rights a session has. The settings session_authorization and role say which
+// roles those are now, so that SET LOCAL, ROLLBACK and savepoints treat them as any setting. A role
+// keeps its rights under a new name: ids has the IDs of names as they were when they were set.
+type identity struct {
+	login acl.RoleID // the role that connected
+	ids   map[string]acl.RoleID
+
+	// authority is what the roles came to when it was last asked for, and known what that rests on.
+	authority *acl.Authority
+	known     identityBasis
+}
+
+type identityBasis struct {
+	version       uint64 // of the catalog
+	session, role string
+}
+
+const noRole = "none" // the value of the setting role when there was no SET ROLE
+
+// authority returns what the session is allowed now. It costs a comparison while neither the roles
+// nor the catalog have changed. Requires: the transaction has a snapshot.
+func (s *transactor) authority(ctx context.Context) (*acl.Authority, error) {
+	version, own, err := s.tx.view.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := s.settings.Derived()
+	basis := identityBasis{version, d.SessionAuthorization, d.Role}
+	stale := own || s.tx.asOf != 0 || s.tx.view.Outdated()
+	if id := &s.identity; !stale && id.authority != nil && id.known == basis {
+		return id.authority, nil
+	}
+	var a *acl.Authority
+	if err := s.inPresent(ctx, own, func(v *catalog.View) error {
+		a, err = s.authorityIn(ctx, v)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	s.identity.authority, s.identity.known = a, basis
+	if stale {
+		s.identity.known = identityBasis{}
+	}
+	return a, nil
+}
+
+// inPresent calls f with the schema by which rights are judged: the newest, whatever the snapshot
+// of the transaction shows. Rights that were revoked are gone at once, also for a transaction that
+// keeps its snapshot or reads the past.
+//
+// A transaction that has changed the schema itself is judged by what it sees of it, as long as no
+// other transaction has changed the schema too. After that it cannot commit any more, and must not
+// keep its rights until it tries to.
+func (s *transactor) inPresent(ctx context.Context, own bool, f func(*catalog.View) error) error {
+	if !s.stale() {
+		return f(s.tx.view)
+	}
+	return s.engine.inCatalog(ctx, func(v *catalog.View) error {
+		if changed, err := s.tx.view.ChangedIn(ctx, v); err != nil {
+			return err
+		} else if own && !changed {
+			v = s.tx.view
+		}
+		return f(v)
+	})
+}
+
+// judge is inPresent for one question about rights.
+func (s *transactor) judge(ctx context.Context, f func(*catalog.View) error) error {
+	_, own, err := s.tx.view.Version(ctx)
+	if err != nil {
+		return err
+	}
+	return s.inPresent(ctx, own, f)
+}
+
+// schemaChanged reports whether rights are judged by another state of the catalog than plans are
+// made for: a plan that was kept may have been made by rights that were revoked since.
+func (s *transactor) schemaChanged(ctx context.Context) (changed bool, err error) {
+	if !s.stale() {
+		return false, nil
+	}
+	err = s.engine.inCatalog(ctx, func(v *catalog.View) error {
+		changed, err = s.tx.view.ChangedIn(ctx, v)
+		return err
+	})
+	return changed, err
+}
+
+func (s *transactor) authorityIn(ctx context.Context, v *catalog.View) (*acl.Authority, error) {
+	roles, err := v.Roles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db, ok, err := v.Database(ctx, s.database)
+	if err != nil {
+		return nil, err
+	}
+	a := &acl.Authority{Roles: roles, Login: s.identity.login, Session: s.identity.login}
+	if ok {
+		a.DatabaseOwner = db.OwnedBy()
+	}
+	d := s.settings.Derived()
+	if id, ok := s.roleOf(roles, d.SessionAuthorization); ok {
+		a.Session = id
+	}
+	a.Current = a.Session
+	if d.Role != noRole {
+		// A role that the session may not have, as ALTER ROLE … SET could say, is left out.
+		if id, ok := s.roleOf(roles, d.Role); ok && a.Member(a.Session, id) {
+			a.Current = id
+		}
+	}
+	return a, nil
+}
+
+// roleOf finds the role that a setting names.
+func (s *transactor) roleOf(roles *acl.Roles, name string) (acl.RoleID, bool) {
+	if id, ok := s.identity.ids[name]; ok {
+		return id, true
+	}
+	if r := roles.ByName(name); r != nil {
+		return r.ID, true
+	}
+	return 0, false
+}
+
+// roleNames returns the names of the current and the session's role.
+func (s *transactor) roleNames(ctx context.Context) (current, session string) {
+	if s.tx.view != nil {
+		if a, err := s.authority(ctx); err == nil {
+			return a.Name(a.Current), a.Name(a.Session)
+		}
+	}
+	d := s.settings.Derived()
+	current, session = d.Role, d.SessionAuthorization
+	if current == noRole {
+		current = session
+	}
+	return current, session
+}
+
+// setIdentity handles SET ROLE and SET SESSION AUTHORIZATION, in whatever spelling. value is nil
+// for the default.
+func (s *planRunner) setIdentity(ctx context.Context, name string, value *string,
+	local bool) (done bool, err error) {
+	name = strings.ToLower(name)
+	if name != "role" && name != "session_authorization" {
+		return false, nil
+	}
+	if err := s.ensure(ctx); err != nil {
+		return true, err
+	}
+	a, err := s.authority(ctx)
+	if err != nil {
+		return true, err
+	}
+	if name == "role" {
+		return true, s.setRole(a, value, local)
+	}
+	return true, s.setAuthorization(a, value, local)
+}
+
+// setRole is SET ROLE.
+func (s *planRunner) setRole(a *acl.Authority, value *string, local bool) error {
+	if value == nil || *value == noRole {
+		none := noRole
+		if err := s.settings.PutIdentity("role", none, local); err != nil {
+			return err
+		}
+		return s.announceSuperuser(a.Roles, a.Session, local)
+	}
+	r := a.Roles.ByName(*value)
+	if r == nil {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", *value)
+	}
+	if !a.Member(a.Session, r.ID) {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set role \"%s\"",
+			*value)
+	}
+	s.rememberRole(r)
+	if err := s.settings.PutIdentity("role", r.Name, local); err != nil {
+		return err
+	}
+	return s.announceSuperuser(a.Roles, r.ID, local)
+}
+
+// setAuthorization is SET SESSION AUTHORIZATION, which ends SET ROLE.
+func (s *planRunner) setAuthorization(a *acl.Authority, value *string, local bool) error {
+	login := a.Roles.ByID(a.Login)
+	name := s.settings.Reset("session_authorization")
+	id := a.Login
+	if value != nil {
+		r := a.Roles.ByName(*value)
+		if r == nil {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", *value)
+		}
+		if r.ID != a.Login && (login == nil || !login.Superuser) {
+			return sqlerr.New(sqlerr.InsufficientPrivilege,
+				"permission denied to set session authorization")
+		}
+		s.rememberRole(r)
+		id, name = r.ID, r.Name
+	}
+	if err := s.settings.PutIdentity("session_authorization", name, local); err != nil {
+		return err
+	}
+	if err := s.settings.PutIdentity("role", noRole, local); err != nil {
+		return err
+	}
+	return s.announceSuperuser(a.Roles, id, local)
+}
+
+func (s *planRunner) rememberRole(r *acl.Role) { s.identity.ids[r.Name] = r.ID }
+
+// announceSuperuser sets is_superuser, whose changes are sent to the client.
+func (s *planRunner) announceSuperuser(roles *acl.Roles, id acl.RoleID, local bool) error {
+	return s.settings.PutIdentity("is_superuser", settings.OnOff(roles.Superuser(id)), local)
+}
+
+// resetIdentity gives the session back to the role that connected: DISCARD ALL.
+func (s *client) resetIdentity() {
+	for _, name := range []string{"session_authorization", "role", "is_superuser"} {
+		s.settings.ForgetIdentity(name)
+	}
+}

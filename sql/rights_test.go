@@ -1,0 +1,234 @@
+package sql_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+)
+
+// Rights that were revoked are gone for a transaction that keeps an older snapshot, be they on a
+// schema, by its name or along the search path, on a sequence, or on a function that had no list of
+// privileges when the snapshot was taken.
+func TestOldSnapshotsKeepNoRevokedRights(t *testing.T) {
+	e := newEngine(t)
+	owner, s := newSession(t, e), newSession(t, e)
+	mustQuery(t, owner, `CREATE ROLE al; CREATE SCHEMA sc; CREATE TABLE sc.t (a int);
+		CREATE SEQUENCE q; GRANT USAGE ON SCHEMA sc TO al; GRANT SELECT ON sc.t TO al;
+		GRANT USAGE ON SEQUENCE q TO al`)
+	mustQuery(t, s, "SET ROLE al; SET search_path = sc, public")
+	rights := []struct{ text, revoke, grant, code, asked string }{
+		{"SELECT a FROM sc.t", "REVOKE USAGE ON SCHEMA sc FROM al",
+			"GRANT USAGE ON SCHEMA sc TO al",
+			sqlerr.InsufficientPrivilege, "has_schema_privilege('sc', 'usage')"},
+		{"SELECT a FROM t", "REVOKE USAGE ON SCHEMA sc FROM al", "GRANT USAGE ON SCHEMA sc TO al",
+			sqlerr.UndefinedTable, "has_schema_privilege('sc', 'usage')"},
+		{"SELECT nextval('q')", "REVOKE USAGE ON SEQUENCE q FROM al",
+			"GRANT USAGE ON SEQUENCE q TO al",
+			sqlerr.InsufficientPrivilege, "has_sequence_privilege('q', 'usage')"},
+		{"SELECT upper('a')", "REVOKE EXECUTE ON FUNCTION upper(text) FROM public",
+			"GRANT EXECUTE ON FUNCTION upper(text) TO public",
+			sqlerr.InsufficientPrivilege, "has_function_privilege('upper(text)', 'execute')"},
+	}
+	for _, r := range rights {
+		mustQuery(t, s, "DEALLOCATE ALL; PREPARE kept AS "+r.text)
+		mustQuery(t, s, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+		mustQuery(t, s, "EXECUTE kept")
+		mustQuery(t, owner, r.revoke)
+		require.Contains(t, mustQuery(t, s, "SELECT "+r.asked), "\nf\n", r.asked)
+		mustQuery(t, s, "SAVEPOINT a")
+		fails(t, s, "EXECUTE kept", r.code)
+		mustQuery(t, s, "ROLLBACK TO a")
+		fails(t, s, r.text, r.code)
+		mustQuery(t, s, "ROLLBACK")
+		fails(t, s, r.text, r.code)
+		mustQuery(t, owner, r.grant)
+		mustQuery(t, s, r.text)
+	}
+}
+
+// A transaction keeps no revoked right by changes of the schema that it makes itself.
+func TestOwnSchemaChangesKeepNoRevokedRights(t *testing.T) {
+	e := newEngine(t)
+	owner, s := newSession(t, e), newSession(t, e)
+	mustQuery(t, owner, `CREATE ROLE al; CREATE TABLE g (a int); GRANT SELECT ON g TO al;
+		GRANT CREATE ON SCHEMA public TO al`)
+	mustQuery(t, s, `SET ROLE al; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT a FROM g;
+		CREATE TABLE own (a int); INSERT INTO own VALUES (1); SELECT g.a FROM own, g`)
+	mustQuery(t, owner, "REVOKE SELECT ON g FROM al")
+	mustQuery(t, s, "SELECT a FROM own")
+	fails(t, s, "SELECT a FROM g", sqlerr.InsufficientPrivilege)
+	mustQuery(t, s, "ROLLBACK")
+}
+
+// COPY asks for USAGE on the schema that it names.
+func TestCopyAsksForTheSchema(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE SCHEMA sc; CREATE TABLE sc.t (a int);
+		GRANT SELECT ON sc.t TO al; GRANT pg_write_server_files TO al; SET ROLE al`)
+	require.ErrorContains(t, fails(t, s, "COPY sc.t TO '"+filepath.Join(t.TempDir(), "f")+"'",
+		sqlerr.InsufficientPrivilege), "permission denied for schema sc")
+}
+
+// What others do is not shown to a role that has none of their privileges: neither their statements
+// nor the keys of rows that it may not read, in the views of minidb and in the errors of its own.
+func TestStatementsOfOthersAreHidden(t *testing.T) {
+	e := newEngine(t)
+	a, c := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, `CREATE ROLE al LOGIN; CREATE TABLE t (id int PRIMARY KEY, n int);
+		INSERT INTO t VALUES (1, 1), (2, 2); CREATE TABLE own (id int PRIMARY KEY, n int);
+		INSERT INTO own VALUES (1, 1); GRANT SELECT, UPDATE ON own TO al;
+		GRANT SELECT (id), UPDATE ON t TO al`)
+	b, err := e.NewSession(context.Background(), sql.SessionOptions{User: "al",
+		Database: "postgres"})
+	require.NoError(t, err)
+	t.Cleanup(func() { b.Close(context.Background()) })
+
+	mustQuery(t, a, "BEGIN; UPDATE t SET n = 70001 WHERE id = 1")
+	mustQuery(t, b, "BEGIN")
+	mustQuery(t, b, "UPDATE own SET n = 3 WHERE id = 1")
+	wait := blocked(t, a, c, "UPDATE own SET n = 70002 WHERE id = 1")
+	waits := "SELECT waiting_query, blocking_query, key FROM minidb_lock_waits"
+	require.Contains(t, mustQuery(t, c, waits), "|(1)\n")
+	require.Contains(t, mustQuery(t, b, waits),
+		"\n<insufficient privilege>|UPDATE own SET n = 3 WHERE id = 1|(1)\n")
+	require.NotContains(t, mustQuery(t, b, "SELECT query FROM minidb_progress"), "70002")
+	dead := fails(t, b, "UPDATE t SET n = 4 WHERE id = 1", sqlerr.DeadlockDetected)
+	require.Contains(t, dead.Detail, "Process "+pid(b)+": UPDATE t SET n = 4 WHERE id = 1")
+	require.NotContains(t, dead.Detail, "70002")
+	require.NoError(t, <-wait)
+	mustQuery(t, b, "ROLLBACK")
+
+	mustQuery(t, c, "SET lock_timeout = '1ms'")
+	fails(t, c, "UPDATE t SET n = 70003 WHERE id = 1", sqlerr.LockNotAvailable)
+	conflicts := "SELECT kind, query, key, detail FROM minidb_conflicts"
+	all := mustQuery(t, c, conflicts)
+	require.Contains(t, all, "70002")
+	require.Contains(t, all, "lock timeout|UPDATE t SET n = 70003 WHERE id = 1|(1)|Process")
+	seen := mustQuery(t, b, conflicts)
+	require.NotContains(t, seen, "7000")
+	require.Contains(t, seen, "deadlock|UPDATE t SET n = 4 WHERE id = 1|")
+	require.Contains(t, seen, "lock timeout|<insufficient privilege>|NULL|NULL\n")
+	mustQuery(t, a, "ROLLBACK")
+}
+
+// Each kind of privilege is asked for: al has none but those that a case gives it.
+func TestEachPrivilegeIsAskedFor(t *testing.T) {
+	const denied = sqlerr.InsufficientPrivilege
+	cases := map[string]struct{ setup, denied, allowed string }{
+		"table":  {"GRANT SELECT ON t TO al", "DELETE FROM t", "SELECT * FROM t"},
+		"column": {"GRANT SELECT (a) ON t TO al", "SELECT b FROM t", "SELECT a FROM t"},
+		"columns": {"GRANT UPDATE (a), INSERT (a) ON t TO al", "UPDATE t SET a = 1, b = 1",
+			"UPDATE t SET a = 1"},
+		"returning": {"GRANT INSERT, SELECT (a) ON t TO al",
+			"INSERT INTO t VALUES (7, 7) RETURNING b", "INSERT INTO t VALUES (7, 7) RETURNING a"},
+		"conflict": {"GRANT INSERT, SELECT, UPDATE (a) ON t TO al",
+			"INSERT INTO t VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET b = 2",
+			"INSERT INTO t VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET a = 1"},
+		"merge": {"GRANT SELECT (a), UPDATE (b) ON t TO al",
+			"MERGE INTO t USING (VALUES (1)) v (x) ON a = x WHEN MATCHED THEN DELETE",
+			"MERGE INTO t USING (VALUES (1)) v (x) ON a = x WHEN MATCHED THEN UPDATE SET b = x"},
+		"usage": {"GRANT SELECT ON sc.u TO al", "SELECT * FROM sc.u", "SELECT 1"},
+		"create": {"GRANT USAGE ON SCHEMA sc TO al", "CREATE TABLE sc.own (a int)",
+			"CREATE TEMP TABLE own (a int)"},
+		"sequence": {"GRANT SELECT ON q TO al", "SELECT nextval('q')", "SELECT last_value FROM q"},
+		"execute": {"REVOKE EXECUTE ON FUNCTION reverse(text) FROM public", "SELECT reverse('a')",
+			"SELECT initcap('a')"},
+		"type": {"REVOKE USAGE ON TYPE y FROM public; GRANT CREATE ON SCHEMA public TO al",
+			"CREATE TABLE own (a y)", "CREATE TABLE own (a int)"},
+		"temporary": {"REVOKE TEMPORARY ON DATABASE postgres FROM public",
+			"CREATE TEMP TABLE own (a int)", "SELECT 1"},
+		"view": {"GRANT SELECT ON v TO al; ALTER VIEW v OWNER TO bo; " +
+			"GRANT SELECT (a) ON t TO bo; CREATE VIEW w AS SELECT b FROM t; " +
+			"ALTER VIEW w OWNER TO bo; GRANT SELECT ON w TO al",
+			"SELECT * FROM w", "SELECT * FROM v"},
+		"invoker": {"ALTER VIEW v SET (security_invoker); GRANT SELECT ON v TO al",
+			"SELECT * FROM v",
+			"SELECT 1"},
+		"inherit": {"GRANT SELECT ON t TO bo; GRANT bo TO al; ALTER ROLE al NOINHERIT",
+			"SELECT * FROM t", "SET ROLE bo; SELECT * FROM t; SET ROLE al"},
+		"check": {"GRANT ALL ON r TO al; CREATE POLICY p ON r USING (a < 5) WITH CHECK (a < 3)",
+			"INSERT INTO r VALUES (3, 1)", "INSERT INTO r VALUES (-1, 1)"},
+		"changed": {"GRANT ALL ON r TO al; CREATE POLICY p ON r USING (a < 5) WITH CHECK (a < 3)",
+			"UPDATE r SET a = 4", "UPDATE r SET b = 4"},
+		"upsert": {"GRANT ALL ON r TO al; CREATE POLICY p ON r FOR SELECT USING (true); " +
+			"CREATE POLICY i ON r FOR INSERT WITH CHECK (true); " +
+			"CREATE POLICY u ON r FOR UPDATE USING (a > 1) WITH CHECK (b < 9)",
+			"INSERT INTO r VALUES (1, 1) ON CONFLICT (a) DO UPDATE SET b = 2",
+			"INSERT INTO r VALUES (2, 1) ON CONFLICT (a) DO UPDATE SET b = 2"},
+		"upserted": {"GRANT ALL ON r TO al; CREATE POLICY p ON r FOR SELECT USING (true); " +
+			"CREATE POLICY i ON r FOR INSERT WITH CHECK (true); " +
+			"CREATE POLICY u ON r FOR UPDATE USING (a > 0) WITH CHECK (b < 9)",
+			"INSERT INTO r VALUES (2, 1) ON CONFLICT (a) DO UPDATE SET b = 9",
+			"INSERT INTO r VALUES (2, 1) ON CONFLICT (a) DO UPDATE SET b = 2"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newSession(t, newEngine(t))
+			mustQuery(t, s, `CREATE ROLE al; CREATE ROLE bo; CREATE SCHEMA sc;
+				CREATE TABLE sc.u (a int); CREATE TABLE t (a int PRIMARY KEY, b int);
+				INSERT INTO t VALUES (1, 1); CREATE SEQUENCE q; CREATE TYPE y AS ENUM ('x');
+				CREATE VIEW v AS SELECT a FROM t; CREATE TABLE r (a int PRIMARY KEY, b int);
+				INSERT INTO r VALUES (1, 1), (2, 1); ALTER TABLE r ENABLE ROW LEVEL SECURITY`)
+			mustQuery(t, s, c.setup)
+			mustQuery(t, s, "SET ROLE al")
+			fails(t, s, c.denied, denied)
+			mustQuery(t, s, c.allowed)
+		})
+	}
+}
+
+// What a role holds without grant option it cannot pass on; GRANT warns, as in PostgreSQL.
+func TestOnlyTheGrantOptionPassesOn(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE ROLE bo; CREATE TABLE t (a int);
+		GRANT SELECT ON t TO al; GRANT UPDATE ON t TO al WITH GRANT OPTION; SET ROLE al`)
+	mustQuery(t, s, "GRANT SELECT, UPDATE ON t TO bo; SET ROLE bo; RESET ROLE")
+	require.Contains(t, mustQuery(t, s, `SELECT has_table_privilege('bo', 't', 'select'),
+		has_table_privilege('bo', 't', 'update')`), "\nf|t\n")
+}
+
+// A database lets in only roles with CONNECT.
+func TestConnectIsAskedFor(t *testing.T) {
+	e := newEngine(t)
+	mustQuery(t, newSession(t, e), `CREATE ROLE al LOGIN;
+		REVOKE CONNECT ON DATABASE postgres FROM public`)
+	_, err := e.NewSession(context.Background(), sql.SessionOptions{User: "al",
+		Database: "postgres"})
+	require.Equal(t, sqlerr.InsufficientPrivilege, codeOf(err))
+}
+
+// Policies of a command decide on its rows alone; the owner is bound by FORCE.
+func TestPoliciesHideRowsByCommand(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE TABLE r (a int); INSERT INTO r VALUES (1), (2), (3);
+		ALTER TABLE r ENABLE ROW LEVEL SECURITY; GRANT ALL ON r TO al;
+		CREATE POLICY s ON r FOR SELECT USING (a < 3);
+		CREATE POLICY u ON r FOR UPDATE USING (a > 1);
+		CREATE POLICY d ON r FOR DELETE USING (a < 2); SET ROLE al`)
+	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM r"), "\n2\n")
+	require.Contains(t, mustQuery(t, s, "UPDATE r SET a = a WHERE a > 0"), "UPDATE 1\n")
+	require.Contains(t, mustQuery(t, s, "DELETE FROM r WHERE a > 0"), "DELETE 1\n")
+	mustQuery(t, s, "RESET ROLE; ALTER TABLE r OWNER TO al; SET ROLE al")
+	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM r"), "\n2\n")
+	mustQuery(t, s, "ALTER TABLE r FORCE ROW LEVEL SECURITY")
+	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM r"), "\n1\n")
+}
+
+// pg_stats shows values of columns that the role may read, of rows that no policy hides.
+func TestStatisticsShowNoHiddenValues(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE TABLE t AS SELECT i % 2 AS a, i % 3 AS b
+		FROM generate_series(1, 30) i; GRANT SELECT (a) ON t TO al`)
+	mustQuery(t, s, "ANALYZE t")
+	const shown = "SELECT attname FROM pg_stats WHERE tablename = 't' ORDER BY 1"
+	require.Equal(t, "[attname]\na\nb\nSELECT 2\n", mustQuery(t, s, shown))
+	mustQuery(t, s, "SET ROLE al")
+	require.Equal(t, "[attname]\na\nSELECT 1\n", mustQuery(t, s, shown))
+	mustQuery(t, s, "RESET ROLE; ALTER TABLE t ENABLE ROW LEVEL SECURITY; SET ROLE al")
+	require.Equal(t, "[attname]\nSELECT 0\n", mustQuery(t, s, shown))
+}

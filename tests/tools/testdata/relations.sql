@@ -1,0 +1,107 @@
+-- Indexes, constraints, sequences, options of storage, views.
+CREATE SCHEMA app AUTHORIZATION app_owner;
+COMMENT ON SCHEMA app IS 'the app';
+SET search_path = app, public;
+
+CREATE EXTENSION pg_trgm;
+CREATE SCHEMA booking;
+CREATE EXTENSION btree_gist WITH SCHEMA booking;
+CREATE EXTENSION "uuid-ossp" SCHEMA app;
+COMMENT ON EXTENSION pg_trgm IS 'our own words';
+
+CREATE TABLE indexed (id int, a int, b int, t text, "T" text, v varchar(9),  j jsonb,
+  ar int[], ta text[], r int4range, ts timestamptz, ip inet, u uuid DEFAULT uuid_generate_v4());
+CREATE INDEX ON indexed (a);
+CREATE INDEX ON indexed (a DESC, b NULLS FIRST, t DESC NULLS LAST);
+CREATE INDEX i_lower ON indexed (lower(t));
+CREATE INDEX i_expr ON indexed ((a + b), (t || "T"::text), COALESCE(v, 'none'));
+CREATE INDEX i_partial ON indexed (b) WHERE a > 10 AND t IS NOT NULL;
+CREATE INDEX i_partial2 ON indexed (ts) WHERE (t LIKE 'x%' OR t IN ('a', 'b', 'c')) AND NOT a IS DISTINCT FROM 3;
+CREATE UNIQUE INDEX i_unique ON indexed (a, lower("T")) INCLUDE (b, v) WHERE id > 0;
+CREATE UNIQUE INDEX i_nulls ON indexed (b) NULLS NOT DISTINCT;
+CREATE INDEX i_pattern ON indexed (t text_pattern_ops, v varchar_pattern_ops);
+CREATE INDEX i_collate ON indexed (t COLLATE "C", "T" COLLATE "POSIX" DESC);
+CREATE INDEX i_fill ON indexed (v) WITH (fillfactor = 70, deduplicate_items = off);
+CREATE INDEX i_hash ON indexed USING hash (t);
+CREATE INDEX i_hash2 ON indexed USING hash (u) WITH (fillfactor = 40) WHERE a = 1;
+CREATE INDEX i_brin ON indexed USING brin (ts) WITH (pages_per_range = 32);
+CREATE INDEX i_gin ON indexed USING gin (j);
+CREATE INDEX i_gin_path ON indexed USING gin (j jsonb_path_ops) WITH (fastupdate = off);
+CREATE INDEX i_gin_array ON indexed USING gin (ar, ta) WITH (gin_pending_list_limit = 128);
+CREATE INDEX i_gin_trgm ON indexed USING gin (t gin_trgm_ops, "T" gin_trgm_ops) WHERE b > 0;
+CREATE INDEX i_gin_expr ON indexed USING gin ((j -> 'tags'));
+ALTER INDEX i_expr ALTER COLUMN 1 SET STATISTICS 200;
+COMMENT ON INDEX i_gin IS 'inverted';
+
+CREATE TABLE keys (
+  id int CONSTRAINT keys_pk PRIMARY KEY DEFERRABLE,
+  a int UNIQUE DEFERRABLE INITIALLY DEFERRED,
+  b int, c int, d text COLLATE "C" NOT NULL, e varchar(7),
+  CONSTRAINT with_more UNIQUE (b, c) INCLUDE (d),
+  CONSTRAINT nulls_alike UNIQUE NULLS NOT DISTINCT (c, d),
+  CONSTRAINT filled UNIQUE (e) WITH (fillfactor = 60),
+  CONSTRAINT checked CHECK (b > 0 AND (c IS NULL OR c <= b)),
+  CONSTRAINT inherited_not CHECK (b <> 99) NO INHERIT,
+  CHECK (char_length(d) BETWEEN 1 AND 20), CHECK (c IN (4, 5)));
+ALTER TABLE keys ADD CONSTRAINT later CHECK (b < 500) NOT VALID;
+CREATE UNIQUE INDEX keys_e ON keys (e, b);
+ALTER TABLE keys ADD CONSTRAINT by_index UNIQUE USING INDEX keys_e;
+CREATE UNIQUE INDEX keys_replica ON keys (d);
+ALTER TABLE keys REPLICA IDENTITY USING INDEX keys_replica;
+ALTER TABLE keys CLUSTER ON filled;
+COMMENT ON CONSTRAINT checked ON keys IS 'b leads';
+INSERT INTO keys VALUES (1, 1, 5, 4, 'x', 'x'), (2, 2, 6, NULL, 'y', 'y');
+
+CREATE TABLE booking.excluded (room int, during tsrange, who int4range, note text,
+  CONSTRAINT no_overlap EXCLUDE USING gist (room WITH =, during WITH &&),
+  EXCLUDE USING gist (who WITH &&) WHERE (room > 0) DEFERRABLE INITIALLY DEFERRED,
+  EXCLUDE USING btree (note WITH =));
+INSERT INTO booking.excluded VALUES (1, '[2024-01-01,2024-01-02)', '[1,3)', 'a'), (1, '[2024-01-02,2024-01-03)', '[3,4)', 'b');
+
+CREATE TABLE parent (a int, b int, c text, PRIMARY KEY (a, b), UNIQUE (c), UNIQUE (b, a));
+CREATE TABLE child (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  a int, b int DEFAULT 1, c text REFERENCES parent (c) ON UPDATE CASCADE ON DELETE SET NULL,
+  x int, y int, self int REFERENCES child,
+  CONSTRAINT fk_full FOREIGN KEY (a, b) REFERENCES parent MATCH FULL ON DELETE RESTRICT,
+  CONSTRAINT fk_simple FOREIGN KEY (x, y) REFERENCES parent (b, a) ON UPDATE SET DEFAULT ON DELETE SET DEFAULT,
+  CONSTRAINT fk_some FOREIGN KEY (a, b) REFERENCES parent (a, b) ON DELETE SET NULL (b) DEFERRABLE);
+ALTER TABLE child ADD CONSTRAINT fk_later FOREIGN KEY (x) REFERENCES child (id) NOT VALID;
+ALTER TABLE child ADD CONSTRAINT fk_deferred FOREIGN KEY (y) REFERENCES child (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+CREATE TABLE circle_a (id int PRIMARY KEY, other int);
+CREATE TABLE circle_b (id int PRIMARY KEY, other int REFERENCES circle_a);
+ALTER TABLE circle_a ADD FOREIGN KEY (other) REFERENCES circle_b;
+INSERT INTO parent VALUES (1, 1, 'one'), (2, 2, 'two');
+INSERT INTO child (a, b, c) VALUES (1, 1, 'one'), (NULL, NULL, NULL);
+
+CREATE SEQUENCE plain_seq;
+CREATE SEQUENCE app.q INCREMENT 3 MINVALUE 5 MAXVALUE 100 START 8 CYCLE;
+CREATE SEQUENCE cached CACHE 20;
+CREATE SEQUENCE down AS smallint INCREMENT -1 NO CYCLE;
+CREATE SEQUENCE i4 AS integer MAXVALUE 1000 OWNED BY parent.a;
+SELECT nextval('q');
+SELECT setval('i4', 77, false);
+COMMENT ON SEQUENCE q IS 'a seq';
+
+CREATE TABLE identities (
+  a bigint GENERATED BY DEFAULT AS IDENTITY (START 10 INCREMENT 2 MINVALUE 4 MAXVALUE 5000 CYCLE),
+  b smallint GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME app.named_seq), s serial, bs bigserial, ss smallserial,
+  g int GENERATED ALWAYS AS (s * 2) STORED, gt text GENERATED ALWAYS AS (upper('x' || note)) STORED,
+  note text COLLATE "C");
+INSERT INTO identities (note) VALUES ('n');
+
+CREATE TABLE stored (a int, big text, other text, col bytea, n numeric) WITH (fillfactor = 80, autovacuum_enabled = off,
+  autovacuum_vacuum_scale_factor = 0.3, toast_tuple_target = 512, parallel_workers = 2);
+ALTER TABLE stored ALTER COLUMN big SET STORAGE EXTERNAL;
+ALTER TABLE stored ALTER COLUMN other SET STORAGE MAIN;
+ALTER TABLE stored ALTER COLUMN other SET COMPRESSION pglz;
+ALTER TABLE stored ALTER COLUMN a SET STATISTICS 500;
+ALTER TABLE stored ALTER COLUMN n SET (n_distinct = -0.5, n_distinct_inherited = 100);
+ALTER TABLE stored REPLICA IDENTITY FULL;
+CREATE UNLOGGED TABLE unlogged (a int PRIMARY KEY, b text DEFAULT 'multi
+line');
+CREATE TABLE "Mixed Case" ("a b" int, "select" text, "q""uote" int DEFAULT 3, CONSTRAINT "Check Me" CHECK ("a b" > 0));
+CREATE INDEX "In Dex" ON "Mixed Case" ("a b", lower("select"));
+COMMENT ON COLUMN "Mixed Case"."a b" IS E'two\nlines';
+CREATE TABLE empty ();
+INSERT INTO "Mixed Case" VALUES (1, 'x');
