@@ -29,7 +29,8 @@ func (d *Desc) rowType() *types.Type {
 		c := &d.Columns[i]
 		if !c.Hidden {
 			def.Attributes = append(def.Attributes,
-				types.Attribute{Name: c.Name, Type: c.Type, Number: int(c.ID)})
+				types.Attribute{Name: c.Name, Type: c.Type, Number: int(c.ID),
+					Collation: c.Collation})
 		}
 	}
 	return types.NewUserType(&types.Type{OID: types.OID(d.RowType), Name: d.Name, Def: def})

@@ -81,6 +81,7 @@ const (
 	DatatypeMismatch             = "42804"
 	IndeterminateDatatype        = "42P18"
 	CollationMismatch            = "42P21"
+	IndeterminateCollation       = "42P22"
 	WrongObjectType              = "42809"
 	UndefinedColumn              = "42703"
 	UndefinedFunction            = "42883"

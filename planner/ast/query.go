@@ -176,8 +176,9 @@ type FuncRef struct {
 
 // ColumnType is a name with its type.
 type ColumnType struct {
-	Name Ident
-	Type TypeName
+	Name      Ident
+	Type      TypeName
+	Collation *Name // nil without COLLATE, where its Pos is
 }
 
 // Join is Left <kind> JOIN Right. Kind is "inner", "left", "right", "full" or "cross".

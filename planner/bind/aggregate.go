@@ -37,6 +37,7 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) expr.Expr {
 		}
 	}
 	id := b.newColumn(call.Name.Name, t, owner.level)
+	b.computedFrom(id, agg.Args...)
 	owner.made.Add(id)
 	owner.aggs = append(owner.aggs, aggCall{AggItem: logical.AggItem{ID: id, Agg: *agg}, pos: pos})
 	return b.ref(id, call.Pos)

@@ -47,7 +47,11 @@ type binder struct {
 	momentary bool
 	// untyped are the literals and parameters in rows that had no type. They have type text unless
 	// the row is converted to a composite type.
-	untyped   map[expr.Expr]bool
+	untyped map[expr.Expr]bool
+	// collated are the expressions with a COLLATE clause; nil when there are none. columns are the
+	// collations of columns that were asked for.
+	collated  map[expr.Expr]collation
+	columns   map[logical.ColID]collation
 	interrupt *logical.Interrupt
 	notes     *Notes // nil unless the caller asked for them
 }

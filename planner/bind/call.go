@@ -32,6 +32,9 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) expr.Expr {
 			call.Name.Name))
 	}
 	bound := inOrder(call, b.exprs(sc, call.Args))
+	if isCore(call.Name.Schema) && call.Name.Name == "pg_collation_for" && len(bound) == 1 {
+		return b.collationFor(call, bound)
+	}
 	if f := b.projection(sc, call, bound); f != nil {
 		return f
 	}

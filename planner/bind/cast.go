@@ -53,6 +53,14 @@ func ofUser(t *types.Type) bool { return t.Def != nil || t.Elem != nil && t.Elem
 // coerce converts an expression to a type. Requires: canCast allows it. It parses a literal of
 // unknown type, and gives a parameter of unknown type the type.
 func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) expr.Expr {
+	out := b.coerced(e, to, how, pos)
+	if b.collated != nil {
+		b.keepCollation(e, out)
+	}
+	return out
+}
+
+func (b *binder) coerced(e expr.Expr, to *types.Type, how coercion, pos int) expr.Expr {
 	from := e.Type()
 	if to.IsDomain() && from.OID != to.OID {
 		return b.toDomain(e, to, how, pos)

@@ -252,6 +252,7 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 				WithHint("Cast the output of the non-recursive term to the correct type.")))
 		}
 		b.coerceOutput(second, i, ft, implicit, 0)
+		b.recursiveCollation(entry, first, second, u, i)
 	}
 }
 
@@ -295,6 +296,7 @@ func (b *binder) cteItem(sc *scope, ref *ast.TableRef, entry *cteEntry, node log
 	for i, c := range entry.cols {
 		col := b.meta.Cols[c.id]
 		col.Name, col.Level = c.name, sc.level()
+		col.From = b.ref(c.id, 0)
 		if entry.cte.Recursive != nil || entry.recursing {
 			col.NotNull = false
 		}

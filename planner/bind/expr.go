@@ -28,6 +28,9 @@ func (b *binder) expr(sc *scope, e ast.Expr) expr.Expr {
 	}
 	bound := b.compound(sc, e)
 	b.exprDepth--
+	if b.collated != nil {
+		b.collationOf(bound) // two explicit collations may conflict
+	}
 	b.noteType(e, bound)
 	return bound
 }
@@ -137,22 +140,6 @@ func (b *binder) param(e *ast.Param) expr.Expr {
 		t = types.TUnknown
 	}
 	return &expr.Param{T: t, N: e.N, Pos: int(e.Pos)}
-}
-
-// collate accepts the names of the only collation.
-func (b *binder) collate(sc *scope, e *ast.Collate) expr.Expr {
-	arg := b.expr(sc, e.Operand)
-	// A literal without a type keeps it: the operator determines its type.
-	if t := arg.Type(); t.OID != types.OIDUnknown && !t.Collatable() {
-		panic(failure.At(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s",
-			typeName(t)))
-	}
-	switch e.Collation.Name {
-	case "C", "POSIX", "default", "ucs_basic":
-		return arg
-	}
-	panic(failure.At(e.Pos, sqlerr.UndefinedObject,
-		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name))
 }
 
 // castExpr binds an explicit cast.

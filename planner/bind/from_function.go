@@ -12,8 +12,10 @@ import (
 
 // typedColumn is a column of a FROM function and its type.
 type typedColumn struct {
-	name string
-	t    *types.Type
+	name      string
+	t         *types.Type
+	collation string    // of a column definition, "" for that of its type
+	from      expr.Expr // the only result of a function; nil for others
 }
 
 // funcRef binds functions in FROM: set-returning functions, or scalar functions, which give one
@@ -41,6 +43,7 @@ func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) *fromItem {
 	t := &fromTable{alias: node.Alias, aliased: true, source: node}
 	for _, c := range cols {
 		id := b.newColumn(c.name, c.t, sc.level())
+		b.meta.Cols[id].Collation, b.meta.Cols[id].From = c.collation, c.from
 		node.Cols = append(node.Cols, id)
 		t.cols = append(t.cols, visible{name: c.name, id: id})
 	}
@@ -88,7 +91,9 @@ func (b *binder) fromFunction(sc *scope, f *ast.FromFunc) (opt.TableFunc, []type
 	case t.Family != types.Record:
 		b.refuseColumnDefs(f,
 			"a column definition list is only allowed for functions returning \"record\"")
-		return withColumns(out, []types.Attribute{single})
+		out, cols := withColumns(out, []types.Attribute{single})
+		cols[0].from = call.result()
+		return out, cols
 	case t.OID != types.OIDRecord:
 		b.refuseColumnDefs(f, "a column definition list is redundant for a function returning a "+
 			"named composite type")
@@ -110,6 +115,14 @@ func (b *binder) fromFunction(sc *scope, f *ast.FromFunc) (opt.TableFunc, []type
 			"a column definition list is required for functions returning \"record\""))
 	}
 	return withColumns(out, out.Record.Fields())
+}
+
+// result stands for what computes the only column of the function.
+func (c *setCall) result() expr.Expr {
+	if c.scalar != nil {
+		return c.scalar
+	}
+	return &collectedFrom{t: c.t, args: c.args}
 }
 
 // declaresRow reports whether the function itself determines the fields of the records that it
@@ -140,6 +153,9 @@ func (b *binder) columnDefs(defs []ast.ColumnType) []types.Attribute {
 			panic(failure.At(d.Name.Pos, sqlerr.InvalidTableDefinition,
 				"column \"%s\" has pseudo-type %s", d.Name.Name, typeName(t)))
 		}
+		if d.Collation != nil {
+			fields[i].Collation = b.collationName(fields[i].Type, *d.Collation, d.Collation.Pos)
+		}
 	}
 	return fields
 }
@@ -148,7 +164,7 @@ func (b *binder) columnDefs(defs []ast.ColumnType) []types.Attribute {
 func withColumns(f opt.TableFunc, fields []types.Attribute) (opt.TableFunc, []typedColumn) {
 	cols := make([]typedColumn, len(fields))
 	for i, a := range fields {
-		cols[i] = typedColumn{name: a.Name, t: a.Type}
+		cols[i] = typedColumn{name: a.Name, t: a.Type, collation: a.Collation}
 	}
 	f.Width = len(cols)
 	return f, cols

@@ -82,7 +82,8 @@ func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
 	attr := 0
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		col := logical.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Level: level}
+		col := logical.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Level: level,
+			Collation: c.Collation}
 		if !c.Hidden {
 			attr++
 			col.Table, col.Attr = d.ID, int(c.ID)

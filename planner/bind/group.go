@@ -220,6 +220,7 @@ func (s *selecting) groupKeys() []logical.Item {
 			it.ID = c.Index
 		} else {
 			it.ID = s.b.newColumn(keyName(e), e.Type(), s.sc.level())
+			s.b.computedFrom(it.ID, e)
 		}
 		keys = append(keys, it)
 	}

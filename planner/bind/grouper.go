@@ -237,6 +237,7 @@ func (g *grouper) computeOnce() {
 			}
 		}
 		id := g.s.b.newColumn("computed", (*e).Type(), g.level)
+		g.s.b.computedFrom(id, *e)
 		computed = append(computed, logical.Item{ID: id, Expr: *e})
 		*e = g.s.b.ref(id, 0)
 	}

@@ -74,6 +74,9 @@ type TableNote struct {
 type ResultNote struct {
 	Name string
 	Type *types.Type
+	// Collation is "" for that of the type. It is Undetermined if others conflict.
+	Collation    string
+	Undetermined bool
 }
 
 func newNotes() *Notes {
@@ -204,7 +207,13 @@ func (b *binder) noteResult(body ast.QueryBody, q *logical.Query) {
 	}
 	out := make([]ResultNote, len(q.Cols))
 	for i, c := range q.Cols {
-		out[i] = ResultNote{Name: c.Name, Type: b.meta.Cols[c.ID].Type}
+		t := b.meta.Cols[c.ID].Type
+		out[i] = ResultNote{Name: c.Name, Type: t}
+		collation, own := b.columnCollation(c.ID).valid(), typeCollation(t)
+		out[i].Undetermined = collation == "" && own != ""
+		if collation != own {
+			out[i].Collation = collation
+		}
 	}
 	b.notes.Results[body] = out
 }

@@ -77,10 +77,10 @@ func (s *selecting) projectLater() {
 		switch col, isCol := t.e.(*expr.Col); {
 		case !s.later.targets[i]:
 			e = s.b.ref(t.id, 0)
-		case isCol && have.Has(col.Index):
+		case isCol && have.Has(col.Index) && !t.collated():
 			t.id, e = col.Index, col
 		default:
-			t.id, e = s.b.newColumn(t.name, t.e.Type(), s.sc.level()), t.e
+			t.id, e = s.b.newTarget(t, s.sc.level()), t.e
 		}
 		if !seen.Has(t.id) {
 			seen.Add(t.id)

@@ -256,6 +256,7 @@ func (t *traversal) extended(q *logical.Query, more []expr.Expr) *logical.Query 
 	}
 	for i, e := range more {
 		id := t.b.newColumn(t.names[i], e.Type(), t.sc.level())
+		t.b.meta.Cols[id].From = e
 		p.Items = append(p.Items, logical.Item{ID: id, Expr: e})
 		out.Cols = append(out.Cols, logical.Output{Name: t.names[i], ID: id})
 	}

@@ -86,11 +86,15 @@ func (b *binder) targetList(sc *scope, items []ast.SelectItem) []target {
 			continue
 		}
 		e := b.expr(sc, it.Expr)
+		given := collation{}
+		if b.collated != nil {
+			given = b.collationOf(e)
+		}
 		name := it.Alias
 		if name == "" {
 			name = figureName(it.Expr)
 		}
-		targets = append(targets, target{name: name, e: e, src: it.Expr})
+		targets = append(targets, target{name: name, e: e, src: it.Expr, given: given})
 	}
 	return targets
 }
@@ -275,7 +279,7 @@ func (s *selecting) project() {
 		if s.later.targets[i] {
 			continue
 		}
-		if c, ok := t.e.(*expr.Col); ok && have.Has(c.Index) {
+		if c, ok := t.e.(*expr.Col); ok && have.Has(c.Index) && !t.collated() {
 			t.id = c.Index
 			if !seen.Has(t.id) {
 				seen.Add(t.id)
@@ -284,7 +288,7 @@ func (s *selecting) project() {
 			continue
 		}
 		computed = true
-		t.id = s.b.newColumn(t.name, t.e.Type(), s.sc.level())
+		t.id = s.b.newTarget(t, s.sc.level())
 		items = append(items, logical.Item{ID: t.id, Expr: t.e})
 	}
 	if computed {

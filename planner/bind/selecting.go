@@ -40,6 +40,21 @@ type target struct {
 	src  ast.Expr // nil for columns from *
 	id   logical.ColID
 	junk bool
+	// given is the collation of the expression as it was written, if the statement has COLLATE.
+	given collation
+}
+
+// collated reports whether a COLLATE clause gave the target its collation.
+func (t *target) collated() bool { return t.given.strength == explicitCollation }
+
+// newTarget adds the column of a target that is computed.
+func (b *binder) newTarget(t *target, level int) logical.ColID {
+	id := b.newColumn(t.name, t.e.Type(), level)
+	b.meta.Cols[id].From = t.e
+	if t.given.strength != noCollation {
+		b.setCollation(id, t.given)
+	}
+	return id
 }
 
 // orderKey is an ORDER BY item and the target that it sorts by.

@@ -78,6 +78,7 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 		}
 	}
 	id := b.newColumn(call.Name.Name, t, sel.level)
+	b.computedFrom(id, args...)
 	sel.made.Add(id)
 	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args, Row: row})
 	return b.ref(id, call.Pos)

@@ -42,13 +42,19 @@ func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) *logica
 		panic(failure.At(bodyPos(s.Right), sqlerr.SyntaxError,
 			"each %s query must have the same number of columns", op))
 	}
+	collations := make([]collation, len(left.Cols))
 	for i := range left.Cols {
 		b.unifyOutputs(op, left, right, i, s)
+		collations[i] = b.agreeOnCollation(s, left, right, i)
 		if s.Op != "union" || !s.All {
 			requireEquality(b.meta.Cols[left.Cols[i].ID].Type, outputPos(s.Left, i))
 		}
 	}
-	return b.combine(sc, s, left, right)
+	q := b.combine(sc, s, left, right)
+	for i := range q.Cols {
+		b.setCollation(q.Cols[i].ID, collations[i])
+	}
+	return q
 }
 
 // bodyPos returns the position of the first column of a query body.

@@ -246,6 +246,7 @@ func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coerc
 		q.Node = p
 	}
 	out := b.newColumn(q.Cols[i].Name, e.Type(), b.meta.Cols[id].Level)
+	b.meta.Cols[out].From = e
 	p.Items = append(p.Items, logical.Item{ID: out, Expr: e})
 	q.Cols[i].ID = out
 }
@@ -285,7 +286,7 @@ func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
 			}
 			e := b.coerce(n.Items[i].Expr, to, how, 0)
 			n.Items[i].Expr = e
-			b.meta.Cols[id].Type = e.Type()
+			b.meta.Cols[id].Type, b.meta.Cols[id].From = e.Type(), e
 			return true
 		}
 	case *logical.Values:

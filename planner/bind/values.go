@@ -28,10 +28,24 @@ func (b *binder) values(sc *scope, v *ast.Values, keepUnknown bool) *logical.Que
 		t := b.unifyColumn(src, rows, k, keepUnknown)
 		name := fmt.Sprintf("column%d", k+1)
 		id := b.newColumn(name, t, sc.level())
+		b.valuesFrom(id, node, k)
 		node.Cols = append(node.Cols, id)
 		q.Cols = append(q.Cols, logical.Output{Name: name, ID: id})
 	}
 	return q
+}
+
+// valuesFrom records where column k of VALUES has its values from. The collations of all rows are
+// asked for only where one may differ from that of the type.
+func (b *binder) valuesFrom(id logical.ColID, node *logical.Values, k int) {
+	if t := b.meta.Cols[id].Type; b.collated == nil && typeCollation(t) == "" {
+		return
+	}
+	from := &valuesColumn{node: node, k: k}
+	b.meta.Cols[id].From = from
+	if b.collated != nil {
+		b.collationOf(from)
+	}
 }
 
 func sameLength(rows [][]ast.Expr) {

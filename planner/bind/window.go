@@ -71,6 +71,7 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) expr.Expr {
 		}
 	}
 	w.ID = b.newColumn(call.Name.Name, t, sel.level)
+	b.computedFrom(w.ID, w.Args...)
 	sel.made.Add(w.ID)
 	sel.wins = append(sel.wins, w)
 	return b.ref(w.ID, call.Pos)

@@ -61,3 +61,11 @@ func Fields(t *types.Type, d types.Datum) ([]types.Datum, error) {
 	}
 	return d.Arr.Elems, nil
 }
+
+// FieldOf returns the field that a function made by Field selects; nil for any other function.
+func FieldOf(fn *expr.Func) *types.Attribute {
+	if f, ok := fn.Same.(fieldOf); ok {
+		return &fn.Args[0].Fields()[f.index]
+	}
+	return nil
+}

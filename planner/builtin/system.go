@@ -59,6 +59,7 @@ func systemFunctions() []def {
 		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
 		}).stable(),
+		n("pg_collation_for(any) text", collationUnknown).stable(),
 		f("pg_sleep(float8) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Datum{}, sleep(rt,
 				time.Duration(min(max(a[0].F, 0), 1e9)*float64(time.Second)))

@@ -366,6 +366,9 @@ func (p *printer) columnDefs(defs []types.Attribute, names []string) {
 			name = names[i]
 		}
 		p.write(sep, sqlname.Quote(name), " ", p.typeText(d.Type))
+		if d.Collation != "" && d.Collation != "default" {
+			p.write(" COLLATE ", sqlname.Quote(d.Collation))
+		}
 	}
 	p.write(")")
 }

@@ -1,6 +1,9 @@
 package expr
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Walk calls fn for e and, if fn returns true, for its children. It does not enter the plans of
 // subqueries, but their Args and Left.
@@ -62,6 +65,14 @@ func walkAll(es []Expr, fn func(Expr) bool) {
 // rewritten, and returns the node's replacement. Nodes without changes below them are kept.
 func Rewrite(e Expr, fn func(Expr) Expr) Expr {
 	return fn(Children(e, func(c Expr) Expr { return Rewrite(c, fn) }))
+}
+
+// Copy returns a node of its own that means the same.
+func Copy(e Expr) Expr {
+	from := reflect.ValueOf(e).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	return to.Interface().(Expr)
 }
 
 // Children replaces the children of e by the results of fn. It returns e itself when nothing

@@ -18,6 +18,10 @@ type Column struct {
 	// column.
 	Table table.ID
 	Attr  int
+	// Collation is that of a column of a table, "" for that of its type; From is what makes another
+	// column, as far as its collation depends on that. Only the binder asks for them.
+	Collation string
+	From      expr.Expr
 	// NotNull is set when the node that makes the column never makes a NULL. An outer join above it
 	// may.
 	NotNull bool

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
@@ -382,6 +384,9 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 	for i, id := range s.AsColumns {
 		cols[i].Name = id.Name
 	}
+	if err := env.collate(ctx, s.As, cols); err != nil {
+		return "", err
+	}
 	for _, c := range cols {
 		if err := refuseSystemName(c.Name); err != nil {
 			return "", err
@@ -403,6 +408,28 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 	}
 	n, err := env.RunQuery(ctx, s.As, d)
 	return fmt.Sprintf("SELECT %d", n), err
+}
+
+// collate gives the columns of a new table the collations of those of its query.
+func (env *Env) collate(ctx context.Context, q *ast.Select, cols []table.Column) error {
+	collatable := func(c table.Column) bool {
+		return c.Type.Collatable() || c.Type.Elem != nil && c.Type.Elem.Collatable()
+	}
+	if !slices.ContainsFunc(cols, collatable) {
+		return nil
+	}
+	notes, err := bind.Query(ctx, env.Planner, q, nil)
+	if err != nil {
+		return err
+	}
+	for i, res := range notes.Results[q] {
+		if res.Undetermined {
+			const format = "no collation was derived for column \"%s\" with collatable type %s"
+			return undetermined(format, cols[i].Name, cols[i].Type.SQLName())
+		}
+		cols[i].Collation = res.Collation
+	}
+	return nil
 }
 
 // checkQuery returns what is wrong with the query of a CREATE TABLE AS whose table is there

@@ -38,7 +38,9 @@ func (env *Env) createMaterializedView(ctx context.Context,
 	if there, err := env.present(ctx, sc, s.Name.Name, s.IfNotExists); there || err != nil {
 		return created, err
 	}
-	q, err := env.viewQuery(ctx, s.Query, s.Columns, "too many column names were specified")
+	q, err := env.viewQuery(ctx, s.Query, s.Columns, viewRefusals{
+		names:     "too many column names were specified",
+		collation: "no collation was derived for column \"%[1]s\" with collatable type %[2]s"})
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -19,8 +20,9 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 		"views must not contain data-modifying statements in WITH"); err != nil {
 		return err
 	}
-	q, err := env.viewQuery(ctx, s.Query, s.Columns,
-		"CREATE VIEW specifies more column names than columns")
+	q, err := env.viewQuery(ctx, s.Query, s.Columns, viewRefusals{
+		names:     "CREATE VIEW specifies more column names than columns",
+		collation: "could not determine which collation to use for view column \"%[1]s\""})
 	if err != nil {
 		return err
 	}
@@ -111,19 +113,18 @@ func (q *viewQuery) addColumns(d *table.Desc) {
 }
 
 // viewQuery binds the query of a view. Views in it are relations like any other, so that the work
-// does not grow with what they are made of. The columns get the names, as far as there are any;
-// tooMany is the message of the error for more names than columns.
+// does not grow with what they are made of. The columns get the names, as far as there are any.
 func (env *Env) viewQuery(ctx context.Context, query *ast.Select, columns []ast.Ident,
-	tooMany string) (*viewQuery, error) {
+	refused viewRefusals) (*viewQuery, error) {
 	notes, err := bind.Query(ctx, env.Planner, query, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(columns) > len(notes.Results[query]) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "%s", tooMany)
+		return nil, sqlerr.New(sqlerr.SyntaxError, "%s", refused.names)
 	}
 	q := &viewQuery{}
-	if q.columns, err = viewColumns(columns, notes.Results[query]); err != nil {
+	if q.columns, err = viewColumns(columns, notes.Results[query], refused); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(q.columns))
@@ -139,8 +140,18 @@ func (env *Env) viewQuery(ctx context.Context, query *ast.Select, columns []ast.
 	return q, err
 }
 
+// viewRefusals are the messages of errors that depend on the statement that a query belongs to: for
+// more names than columns, and for a column whose collation could not be determined.
+type viewRefusals struct{ names, collation string }
+
+func undetermined(format string, args ...any) error {
+	return sqlerr.New(sqlerr.IndeterminateCollation, format, args...).
+		WithHint("Use the COLLATE clause to set the collation explicitly.")
+}
+
 // viewColumns are the columns of a view, the first ones under the names given.
-func viewColumns(given []ast.Ident, results []bind.ResultNote) ([]table.Column, error) {
+func viewColumns(given []ast.Ident, results []bind.ResultNote,
+	refused viewRefusals) ([]table.Column, error) {
 	seen := map[string]bool{}
 	var cols []table.Column
 	for i, res := range results {
@@ -159,7 +170,10 @@ func viewColumns(given []ast.Ident, results []bind.ResultNote) ([]table.Column, 
 				name)
 		}
 		seen[name] = true
-		cols = append(cols, table.Column{Name: name, Type: t})
+		if res.Undetermined {
+			return nil, undetermined(refused.collation, name, t.SQLName())
+		}
+		cols = append(cols, table.Column{Name: name, Type: t, Collation: res.Collation})
 	}
 	return cols, nil
 }
@@ -260,6 +274,11 @@ func compatibleView(old, d *table.Desc) error {
 			return sqlerr.New(sqlerr.InvalidTableDefinition,
 				"cannot change data type of view column \"%s\" from %s to %s", was.Name, was.Type,
 				is.Type)
+		}
+		if was.Collation != is.Collation {
+			return sqlerr.New(sqlerr.InvalidTableDefinition,
+				"cannot change collation of view column \"%s\" from \"%s\" to \"%s\"", was.Name,
+				cmp.Or(was.Collation, "default"), cmp.Or(is.Collation, "default"))
 		}
 	}
 	return nil

@@ -134,8 +134,10 @@ func (p *parser) columnDefinitions() []ast.ColumnType {
 	var defs []ast.ColumnType
 	p.parenList(func() {
 		c := ast.ColumnType{Name: p.ident(), Type: p.typeName()}
-		if p.at("collate") {
-			p.unsupported(p.pos(), "COLLATE in a column definition list")
+		if pos := p.pos(); p.accept("collate") {
+			n := p.qualified()
+			n.Pos = pos
+			c.Collation = &n
 		}
 		defs = append(defs, c)
 	})

@@ -271,7 +271,8 @@ func buildType(d *TypeDesc, now uint64,
 	resolve func(WireType) (*types.Type, error)) (t *types.Type, err error) {
 	def := &types.Definition{Kind: d.Kind, Schema: d.Schema, Version: d.Version,
 		ArrayOID: types.OID(d.ArrayID), ArrayName: d.ArrayName, NotNull: d.NotNull,
-		Default: d.Default, Class: types.OID(d.Class)}
+		Collation: d.Collation,
+		Default:   d.Default, Class: types.OID(d.Class)}
 	for _, l := range d.Labels {
 		def.Labels = append(def.Labels, types.Label{OID: types.OID(l.OID), Name: l.Name,
 			Key: string(l.Key), Unsafe: l.Added == now && now != 0})
@@ -291,7 +292,8 @@ func buildType(d *TypeDesc, now uint64,
 			return nil, err
 		}
 		def.Attributes = append(def.Attributes,
-			types.Attribute{Name: a.Name, Type: at, Number: a.Number})
+			types.Attribute{Name: a.Name, Type: at, Number: a.Number,
+				Collation: a.Collation})
 	}
 	return types.NewUserType(&types.Type{OID: types.OID(d.ID), Name: d.Name, Def: def}), nil
 }

@@ -37,6 +37,8 @@ type Definition struct {
 	// Base is what a domain is over, with its modifier; it may be a domain itself.
 	Base    *Type
 	NotNull bool
+	// Collation is that of a domain, "" for that of Base.
+	Collation string
 	// Default is the source of a domain's DEFAULT, "" when it has none of its own.
 	Default string
 	Checks  []DomainCheck

@@ -12,6 +12,8 @@ type Attribute struct {
 	// Number identifies the field of a composite type for ever, from 1: stored values are kept by
 	// it, so that fields may be added and dropped.
 	Number int
+	// Collation is that of the values, "" for that of the type.
+	Collation string
 }
 
 // RowOf returns the type of anonymous records with these fields. Like any record it is equal to
