@@ -3,6 +3,7 @@ package sql_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -231,4 +232,25 @@ func TestStatisticsShowNoHiddenValues(t *testing.T) {
 	require.Equal(t, "[attname]\na\nSELECT 1\n", mustQuery(t, s, shown))
 	mustQuery(t, s, "RESET ROLE; ALTER TABLE t ENABLE ROW LEVEL SECURITY; SET ROLE al")
 	require.Equal(t, "[attname]\nSELECT 0\n", mustQuery(t, s, shown))
+}
+
+// information_schema shows what the role owns or may use. Its views ask for that in SQL, by the
+// functions that answer for privileges.
+func TestInformationSchemaHidesWhatARoleMayNotUse(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE ROLE bo; CREATE SCHEMA sc AUTHORIZATION bo;
+		GRANT USAGE ON SCHEMA public TO al; SET ROLE bo; CREATE TABLE sc.t (a int PRIMARY KEY,
+		b int REFERENCES sc.t CHECK (b > 0)); CREATE VIEW sc.v AS SELECT a FROM sc.t;
+		CREATE SEQUENCE sc.q; SET ROLE al`)
+	for _, v := range []string{"schemata schema_name", "tables table_schema", "views table_schema",
+		"columns table_schema", "sequences sequence_schema", "table_constraints table_schema",
+		"key_column_usage table_schema", "constraint_column_usage table_schema",
+		"referential_constraints constraint_schema", "check_constraints constraint_schema",
+		"table_privileges table_schema", "column_privileges table_schema"} {
+		view, schema, _ := strings.Cut(v, " ")
+		count := "SELECT count(*) > 0 FROM information_schema." + view + " WHERE " + schema +
+			" = 'sc'"
+		require.Contains(t, mustQuery(t, s, count), "\nf\n", view)
+		require.Contains(t, mustQuery(t, s, "SET ROLE bo; "+count+"; SET ROLE al"), "\nt\n", view)
+	}
 }

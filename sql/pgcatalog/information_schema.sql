@@ -1,12 +1,14 @@
 -- information_schema over the tables of pg_catalog, as PostgreSQL's information_schema.sql has it.
--- Left out is what never holds here: partitions, foreign tables, and
--- objects that the one role may not see. A constraint is in the schema of its table.
+-- Left out is what never holds here: partitions and foreign tables. A constraint is in the schema
+-- of its table. Each view shows what the role owns or has one of the named privileges on: the first
+-- condition is true for superusers, so that they pay for one comparison of a row.
 
 CREATE VIEW information_schema.schemata (catalog_name name, schema_name name, schema_owner name,
 	default_character_set_catalog name, default_character_set_schema name,
 	default_character_set_name name, sql_path varchar) AS
 SELECT current_database(), nspname, pg_get_userbyid(nspowner), NULL, NULL, NULL, NULL
-FROM pg_namespace;
+FROM pg_namespace
+WHERE pg_has_role(nspowner, 'USAGE') OR has_schema_privilege(oid, 'CREATE, USAGE');
 
 CREATE VIEW information_schema.tables (table_catalog name, table_schema name, table_name name,
 	table_type varchar, self_referencing_column_name name, reference_generation varchar,
@@ -21,7 +23,11 @@ SELECT current_database(), nc.nspname, c.relname,
 		THEN 'YES' ELSE 'NO' END, CASE WHEN t.oid IS NOT NULL THEN 'YES' ELSE 'NO' END, NULL
 FROM pg_class c JOIN pg_namespace nc ON nc.oid = c.relnamespace
 	LEFT JOIN (pg_type t JOIN pg_namespace nt ON nt.oid = t.typnamespace) ON t.oid = c.reloftype
-WHERE c.relkind IN ('r', 'v');
+WHERE c.relkind IN ('r', 'v') AND NOT pg_is_other_temp_schema(nc.oid)
+	AND (pg_has_role(c.relowner, 'USAGE')
+		OR has_table_privilege(c.oid,
+			'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.columns (table_catalog name, table_schema name, table_name name,
 	column_name name, ordinal_position int4, column_default varchar, is_nullable varchar,
@@ -95,7 +101,11 @@ SELECT current_database(), nc.nspname, c.relname,
 	CASE WHEN pg_relation_is_updatable(c.oid, false) & 8 = 8 THEN 'YES' ELSE 'NO' END,
 	'NO', 'NO', 'NO'
 FROM pg_class c JOIN pg_namespace nc ON c.relnamespace = nc.oid
-WHERE c.relkind = 'v';
+WHERE c.relkind = 'v' AND NOT pg_is_other_temp_schema(nc.oid)
+	AND (pg_has_role(c.relowner, 'USAGE')
+		OR has_table_privilege(c.oid,
+			'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.sequences (sequence_catalog name, sequence_schema name,
 	sequence_name name, data_type varchar, numeric_precision int4, numeric_precision_radix int4,
@@ -107,7 +117,9 @@ SELECT current_database(), nc.nspname, c.relname, format_type(s.seqtypid, NULL),
 FROM pg_sequence s
 	JOIN pg_class c ON c.oid = s.seqrelid
 	JOIN pg_namespace nc ON c.relnamespace = nc.oid
-WHERE NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = c.oid AND deptype = 'i');
+WHERE NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = c.oid AND deptype = 'i')
+	AND NOT pg_is_other_temp_schema(nc.oid) AND (pg_has_role(c.relowner, 'USAGE')
+		OR has_sequence_privilege(c.oid, 'SELECT, UPDATE, USAGE'));
 
 CREATE VIEW information_schema.table_constraints (constraint_catalog name, constraint_schema name,
 	constraint_name name, table_catalog name, table_schema name, table_name name,
@@ -123,14 +135,20 @@ FROM pg_constraint c
 	JOIN pg_class r ON r.oid = c.conrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
 	LEFT JOIN pg_index x ON x.indexrelid = c.conindid
-WHERE c.contype <> 'x'
+WHERE c.contype <> 'x' AND NOT pg_is_other_temp_schema(nr.oid)
+	AND (pg_has_role(r.relowner, 'USAGE')
+		OR has_table_privilege(r.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(r.oid, 'INSERT, UPDATE, REFERENCES'))
 UNION ALL
 SELECT current_database(), nr.nspname, nr.oid || '_' || r.oid || '_' || a.attnum || '_not_null',
 	current_database(), nr.nspname, r.relname, 'CHECK', 'NO', 'NO', 'YES', NULL
 FROM pg_attribute a
 	JOIN pg_class r ON r.oid = a.attrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
-WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r';
+WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r' AND NOT pg_is_other_temp_schema(nr.oid)
+	AND (pg_has_role(r.relowner, 'USAGE')
+		OR has_table_privilege(r.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(r.oid, 'INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.key_column_usage (constraint_catalog name, constraint_schema name,
 	constraint_name name, table_catalog name, table_schema name, table_name name, column_name name,
@@ -143,7 +161,9 @@ FROM pg_constraint c
 	JOIN pg_class r ON r.oid = c.conrelid
 	JOIN pg_namespace nr ON nr.oid = r.relnamespace
 	LEFT JOIN pg_index x ON x.indexrelid = c.conindid
-WHERE c.contype IN ('p', 'u', 'f');
+WHERE c.contype IN ('p', 'u', 'f') AND NOT pg_is_other_temp_schema(nr.oid)
+	AND (pg_has_role(r.relowner, 'USAGE')
+		OR has_column_privilege(r.oid, a.attnum, 'SELECT, INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.constraint_column_usage (table_catalog name, table_schema name,
 	table_name name, column_name name, constraint_catalog name, constraint_schema name,
@@ -171,10 +191,13 @@ SELECT current_database(), nc.nspname, c.conname,
 	CASE c.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT'
 		WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END
 FROM pg_constraint c
+	JOIN pg_class r ON r.oid = c.conrelid
 	JOIN pg_namespace nc ON nc.oid = c.connamespace
 	LEFT JOIN pg_constraint u ON u.conindid = c.conindid AND u.contype IN ('p', 'u')
 	LEFT JOIN pg_namespace nu ON nu.oid = u.connamespace
-WHERE c.contype = 'f';
+WHERE c.contype = 'f' AND (pg_has_role(r.relowner, 'USAGE')
+		OR has_table_privilege(r.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(r.oid, 'INSERT, UPDATE, REFERENCES'));
 
 CREATE VIEW information_schema.check_constraints (constraint_catalog name, constraint_schema name,
 	constraint_name name, check_clause varchar) AS
@@ -189,4 +212,4 @@ SELECT current_database(), n.nspname, n.oid || '_' || r.oid || '_' || a.attnum |
 FROM pg_attribute a
 	JOIN pg_class r ON r.oid = a.attrelid
 	JOIN pg_namespace n ON n.oid = r.relnamespace
-WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r';
+WHERE a.attnotnull AND a.attnum > 0 AND r.relkind = 'r' AND pg_has_role(r.relowner, 'USAGE');
