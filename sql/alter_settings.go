@@ -176,7 +176,7 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 		switch {
 		case d == nil:
 			return settings.Unknown(st.Set.Name)
-		case d.Name == "data_directory":
+		case d.Name == "data_directory" || slices.Contains(identityNames, d.Name):
 			return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
 				d.Name)
 		case d.Context == "postmaster":
@@ -219,6 +219,9 @@ func (s utility) altered(ctx context.Context, entries []string,
 			return nil, settings.Unknown(name)
 		}
 	} else if value, err = settings.Join(name, set.Values); err != nil {
+		return nil, err
+	}
+	if err := s.noteIdentity(ctx, name, value); err != nil {
 		return nil, err
 	}
 	return settings.SetEntry(entries, name, value), s.settings.Check(name, value)

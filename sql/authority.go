@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
@@ -99,7 +98,9 @@ func (s *transactor) schemaChanged(ctx context.Context) (changed bool, err error
 	return changed, err
 }
 
-func (s *transactor) authorityIn(ctx context.Context, v *catalog.View) (*acl.Authority, error) {
+// authorityIn is what the session is allowed by its settings and a state of the schema. A role that
+// the session may not have is left out.
+func (s *client) authorityIn(ctx context.Context, v *catalog.View) (*acl.Authority, error) {
 	roles, err := v.Roles(ctx)
 	if err != nil {
 		return nil, err
@@ -113,12 +114,11 @@ func (s *transactor) authorityIn(ctx context.Context, v *catalog.View) (*acl.Aut
 		a.DatabaseOwner = db.OwnedBy()
 	}
 	d := s.settings.Derived()
-	if id, ok := s.roleOf(roles, d.SessionAuthorization); ok {
+	if id, ok := s.roleOf(roles, d.SessionAuthorization); ok && a.MayAuthorize(id) {
 		a.Session = id
 	}
 	a.Current = a.Session
 	if d.Role != noRole {
-		// A role that the session may not have, as ALTER ROLE … SET could say, is left out.
 		if id, ok := s.roleOf(roles, d.Role); ok && a.Member(a.Session, id) {
 			a.Current = id
 		}
@@ -127,7 +127,7 @@ func (s *transactor) authorityIn(ctx context.Context, v *catalog.View) (*acl.Aut
 }
 
 // roleOf finds the role that a setting names.
-func (s *transactor) roleOf(roles *acl.Roles, name string) (acl.RoleID, bool) {
+func (s *client) roleOf(roles *acl.Roles, name string) (acl.RoleID, bool) {
 	if id, ok := s.identity.ids[name]; ok {
 		return id, true
 	}
@@ -173,57 +173,52 @@ func (s *planRunner) setIdentity(ctx context.Context, name string, value *string
 	return true, s.setAuthorization(a, value, local)
 }
 
-// setRole is SET ROLE.
+// setRole is SET ROLE, and without a value RESET ROLE.
 func (s *planRunner) setRole(a *acl.Authority, value *string, local bool) error {
-	if value == nil || *value == noRole {
-		none := noRole
-		if err := s.settings.PutIdentity("role", none, local); err != nil {
-			return err
-		}
-		return s.announceSuperuser(a.Roles, a.Session, local)
-	}
-	r := a.Roles.ByName(*value)
-	if r == nil {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", *value)
-	}
-	if !a.Member(a.Session, r.ID) {
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set role \"%s\"",
-			*value)
-	}
-	s.rememberRole(r)
-	if err := s.settings.PutIdentity("role", r.Name, local); err != nil {
-		return err
-	}
-	return s.announceSuperuser(a.Roles, r.ID, local)
-}
-
-// setAuthorization is SET SESSION AUTHORIZATION, which ends SET ROLE.
-func (s *planRunner) setAuthorization(a *acl.Authority, value *string, local bool) error {
-	login := a.Roles.ByID(a.Login)
-	name := s.settings.Reset("session_authorization")
-	id := a.Login
+	name := s.settings.Reset("role")
 	if value != nil {
-		r := a.Roles.ByName(*value)
-		if r == nil {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", *value)
-		}
-		if r.ID != a.Login && (login == nil || !login.Superuser) {
-			return sqlerr.New(sqlerr.InsufficientPrivilege,
-				"permission denied to set session authorization")
-		}
-		s.rememberRole(r)
-		id, name = r.ID, r.Name
+		name = *value
 	}
-	if err := s.settings.PutIdentity("session_authorization", name, local); err != nil {
+	id, err := mayBecome(a, "role", name)
+	switch {
+	case err != nil && value != nil:
 		return err
+	case err != nil: // the role that the session began with is gone, or no longer its own
+		name = noRole
 	}
-	if err := s.settings.PutIdentity("role", noRole, local); err != nil {
+	if id != 0 {
+		s.identity.ids[name] = id
+	} else {
+		id = a.Session
+	}
+	if err := s.settings.PutIdentity("role", name, local); err != nil {
 		return err
 	}
 	return s.announceSuperuser(a.Roles, id, local)
 }
 
-func (s *planRunner) rememberRole(r *acl.Role) { s.identity.ids[r.Name] = r.ID }
+// setAuthorization is SET SESSION AUTHORIZATION, which ends SET ROLE, and without a value RESET
+// SESSION AUTHORIZATION, which resets the role too.
+func (s *planRunner) setAuthorization(a *acl.Authority, value *string, local bool) error {
+	name, id, none := s.settings.Reset("session_authorization"), a.Login, noRole
+	role := &none
+	if value == nil {
+		role = nil
+	} else {
+		var err error
+		if id, err = mayBecome(a, "session_authorization", *value); err != nil {
+			return err
+		}
+		name = *value
+		s.identity.ids[name] = id
+	}
+	if err := s.settings.PutIdentity("session_authorization", name, local); err != nil {
+		return err
+	}
+	now := *a
+	now.Session = id
+	return s.setRole(&now, role, local)
+}
 
 // announceSuperuser sets is_superuser, whose changes are sent to the client.
 func (s *planRunner) announceSuperuser(roles *acl.Roles, id acl.RoleID, local bool) error {

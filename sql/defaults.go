@@ -71,6 +71,20 @@ func (s *client) startSettings(ctx context.Context, o SessionOptions, role *acl.
 	if err := s.followDatabase(ctx); err != nil {
 		return err
 	}
+	if err := s.startAsked(ctx, o, role); err != nil {
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			return several.Unwrap()[0]
+		}
+		return err
+	}
+	return s.startSuperuser(ctx)
+}
+
+// startAsked sets what the client asks for in its start-up packet.
+func (s *client) startAsked(ctx context.Context, o SessionOptions, role *acl.Role) error {
+	if len(o.Settings) == 0 {
+		return nil
+	}
 	asked := make(map[string]string, len(o.Settings))
 	for name, value := range o.Settings {
 		if d := settings.Lookup(name); d != nil && d.Context == "superuser" && !role.Superuser {
@@ -78,13 +92,17 @@ func (s *client) startSettings(ctx context.Context, o SessionOptions, role *acl.
 		}
 		asked[name] = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
 	}
-	if err := s.settings.SetLayer(settings.ByClient, asked); err != nil {
-		if several, ok := err.(interface{ Unwrap() []error }); ok {
-			return several.Unwrap()[0]
-		}
+	var a *acl.Authority
+	if err := s.engine.inCatalog(ctx, func(v *catalog.View) (err error) {
+		a, err = s.authorityIn(ctx, v)
+		return err
+	}); err != nil {
 		return err
 	}
-	return nil
+	if err := s.ownIdentities(a, asked); err != nil {
+		return err
+	}
+	return s.settings.SetLayer(settings.ByClient, asked)
 }
 
 // followSystem takes over what pg_reload_conf() loaded since.
@@ -94,7 +112,8 @@ func (s *client) followSystem() {
 		return
 	}
 	s.defaults.loads = loads
-	s.takeOver(settings.BySystem, *s.engine.defaults.system.Load())
+	// Identities are none of these settings: ALTER SYSTEM refuses them.
+	s.setLayer(settings.BySystem, *s.engine.defaults.system.Load())
 }
 
 // followDatabase finds the session's database, and takes over its settings.
@@ -105,8 +124,12 @@ func (s *client) followDatabase(ctx context.Context) error {
 		return err
 	}
 	s.databaseID = db.ID
-	s.takeOver(settings.ByDatabase, settings.Entries(db.Settings))
-	return s.engine.inCatalog(ctx, func(v *catalog.View) error { return s.followRole(ctx, v) })
+	return s.engine.inCatalog(ctx, func(v *catalog.View) error {
+		if err := s.takeOver(ctx, v, settings.ByDatabase, db.Settings); err != nil {
+			return err
+		}
+		return s.followRole(ctx, v)
+	})
 }
 
 // followRole takes over the settings of the session's role, and those of all roles.
@@ -116,20 +139,25 @@ func (s *client) followRole(ctx context.Context, v *catalog.View) error {
 		return err
 	}
 	for _, a := range all {
-		if a.Database == 0 {
-			s.takeOver(settings.ByAllRoles, settings.Entries(a.Entries))
+		if a.Database != 0 {
+			continue
+		}
+		if err := s.takeOver(ctx, v, settings.ByAllRoles, a.Entries); err != nil {
+			return err
 		}
 	}
 	roles, err := v.Roles(ctx)
 	if err != nil {
 		return err
 	}
-	if r := roles.ByID(s.identity.login); r != nil {
-		s.takeOver(settings.ByRole, settings.Entries(r.SettingsIn(0)))
-		s.takeOver(settings.ByRoleInDatabase,
-			settings.Entries(r.SettingsIn(uint32(s.databaseID))))
+	r := roles.ByID(s.identity.login)
+	if r == nil {
+		return nil
 	}
-	return nil
+	if err := s.takeOver(ctx, v, settings.ByRole, r.SettingsIn(0)); err != nil {
+		return err
+	}
+	return s.takeOver(ctx, v, settings.ByRoleInDatabase, r.SettingsIn(uint32(s.databaseID)))
 }
 
 func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Database, err error) {
@@ -143,9 +171,25 @@ func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Data
 	return db, err
 }
 
-// takeOver sets the values of a layer of settings. They were valid when they were stored; one that
+// takeOver sets the values of a layer of settings that are stored as entries. An identity that the
+// session may not have is logged and left out.
+func (s *client) takeOver(ctx context.Context, v *catalog.View, l settings.Layer,
+	entries []string) error {
+	values := settings.Entries(entries)
+	a, err := s.authorityIn(ctx, v)
+	if err != nil {
+		return err
+	}
+	if err := s.ownIdentities(a, values); err != nil {
+		s.engine.log.Warn("settings of new sessions", "role", s.user, "error", err)
+	}
+	s.setLayer(l, values)
+	return nil
+}
+
+// setLayer sets the values of a layer of settings. They were valid when they were stored; one that
 // this version of the program does not know is logged and left out.
-func (s *client) takeOver(l settings.Layer, values map[string]string) {
+func (s *client) setLayer(l settings.Layer, values map[string]string) {
 	if err := s.settings.SetLayer(l, values); err != nil {
 		s.engine.log.Warn("settings of new sessions", "database", s.database, "error", err)
 	}

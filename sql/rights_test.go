@@ -254,3 +254,47 @@ func TestInformationSchemaHidesWhatARoleMayNotUse(t *testing.T) {
 		require.Contains(t, mustQuery(t, s, "SET ROLE bo; "+count+"; SET ROLE al"), "\nt\n", view)
 	}
 }
+
+// A session begins with no rights that its role may not take, be they asked for in the start-up
+// packet or stored for the role, which each role may do for itself.
+func TestSessionsBeginAsTheirOwnRole(t *testing.T) {
+	e := newEngine(t)
+	owner := newSession(t, e)
+	mustQuery(t, owner, "CREATE ROLE al LOGIN; CREATE ROLE grp; CREATE ROLE bo LOGIN IN ROLE grp")
+	begin := func(user string, asked map[string]string) (*sql.Session, error) {
+		s, err := e.NewSession(t.Context(), sql.SessionOptions{User: user, Database: "postgres",
+			Settings: asked})
+		if err == nil {
+			t.Cleanup(func() { s.Close(context.Background()) })
+		}
+		return s, err
+	}
+	const roles = "SELECT current_user, session_user, current_setting('is_superuser')"
+	for _, name := range []string{"session_authorization", "Session_Authorization", "role",
+		"ROLE"} {
+		_, err := begin("al", map[string]string{name: "postgres"})
+		require.Equal(t, sqlerr.InsufficientPrivilege, codeOf(err), name)
+		_, err = begin("al", map[string]string{name: "nosuch"})
+		require.Equal(t, sqlerr.InvalidParameterValue, codeOf(err), name)
+
+		s, err := begin("al", nil)
+		require.NoError(t, err)
+		mustQuery(t, s, "ALTER ROLE al SET "+name+" = 'postgres'")
+		s, err = begin("al", nil)
+		require.NoError(t, err)
+		require.Contains(t, mustQuery(t, s, roles), "\nal|al|off\n", name)
+		mustQuery(t, s, "RESET ROLE; RESET SESSION AUTHORIZATION; ALTER ROLE al RESET ALL")
+		require.Contains(t, mustQuery(t, s, roles), "\nal|al|off\n", name)
+	}
+	s, err := begin("bo", map[string]string{"role": "grp"})
+	require.NoError(t, err)
+	require.Contains(t, mustQuery(t, s, roles), "\ngrp|bo|off\n")
+	mustQuery(t, s, "SET ROLE NONE")
+	require.Contains(t, mustQuery(t, s, roles), "\nbo|bo|off\n")
+	mustQuery(t, s, "RESET ROLE")
+	require.Contains(t, mustQuery(t, s, roles), "\ngrp|bo|off\n")
+	mustQuery(t, owner, "ALTER ROLE postgres SET role = 'grp'")
+	s, err = begin("postgres", nil)
+	require.NoError(t, err)
+	require.Contains(t, mustQuery(t, s, roles), "\ngrp|postgres|off\n")
+}

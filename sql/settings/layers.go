@@ -84,6 +84,14 @@ func (v *Values) SetLayer(l Layer, values map[string]string) error {
 	return errors.Join(errs...)
 }
 
+// SetServer replaces one of the values that New was given.
+func (v *Values) SetServer(name, value string) {
+	before := maps.Clone(v.base)
+	v.layers[ByServer][key(name)] = value
+	v.merge()
+	v.announce(before)
+}
+
 // check returns the value as it is kept, if a session may set it.
 func (v *Values) check(name, value string) (string, error) {
 	d := Lookup(name)

@@ -34,6 +34,12 @@ func (a *Authority) Member(role, of RoleID) bool {
 	return a.Roles.Superuser(role) || a.InGroup(role, of)
 }
 
+// MayAuthorize reports whether the session may become another one, as SET SESSION AUTHORIZATION
+// does: what counts is the role that connected.
+func (a *Authority) MayAuthorize(id RoleID) bool {
+	return id == a.Login || a.Roles.Superuser(a.Login)
+}
+
 // InGroup is Member without the rights of a superuser.
 func (a *Authority) InGroup(role, of RoleID) bool {
 	return role == of || slices.Contains(a.Roles.Closure(role, a.DatabaseOwner, false), of)
