@@ -57,7 +57,11 @@ func rowOperand(sc *scope, e ast.Expr) *fromTable {
 // noField returns the error that a value has no such field.
 func noField(t *types.Type, e *ast.FieldSelect) error {
 	pos := int(e.Pos)
-	if c, ok := e.Operand.(*ast.Cast); ok { // a literal of the type is the literal
+	operand := e.Operand
+	for f, ok := operand.(*ast.FieldSelect); ok; f, ok = operand.(*ast.FieldSelect) {
+		pos, operand = int(f.Pos), f.Operand // a field is where its value is
+	}
+	if c, ok := operand.(*ast.Cast); ok { // a literal of the type is the literal
 		if lit, ok := c.Operand.(*ast.Literal); ok {
 			pos = int(lit.At())
 		}

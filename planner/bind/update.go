@@ -83,18 +83,27 @@ func (b *binder) modifiedRows(sc *scope, t *destination, alias string, from []as
 	return node, old, g
 }
 
-// assignAll binds the assignments.
+// assignAll binds the assignments: first all new values, then, as in PostgreSQL, the columns that get
+// them.
 func (u *updating) assignAll(list []ast.Assignment) {
+	all := make([][]assigned, len(list))
 	for i := range list {
-		a := &list[i]
-		values := u.values(a)
-		for k := range a.Columns {
-			u.assign(&a.Columns[k], values[k])
+		all[i] = u.values(&list[i])
+		for k := range all[i] {
+			v := &all[i][k]
+			if _, isDefault := v.src.(*ast.Default); !isDefault && v.bound == nil {
+				v.bound = u.b.expr(u.sc, v.src)
+			}
+		}
+	}
+	for i := range list {
+		for k := range list[i].Columns {
+			u.assign(&list[i].Columns[k], all[i][k])
 		}
 	}
 }
 
-// assigned is one value of an assignment: src, or bound if it is bound already.
+// assigned is one value of an assignment; bound is nil for DEFAULT.
 type assigned struct {
 	src   ast.Expr
 	bound expr.Expr
@@ -179,9 +188,6 @@ func (u *updating) assign(target *ast.Target, v assigned) {
 			col.Name)))
 	}
 	e := v.bound
-	if e == nil {
-		e = b.expr(u.sc, v.src)
-	}
 	switch {
 	case target.Path == nil:
 		e = b.assign(e, col, exprPos(v.src))

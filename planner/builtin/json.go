@@ -282,7 +282,7 @@ func (f jsonForm) object(rt *expr.Runtime, a []types.Datum) (types.Datum, error)
 	arr := a[0].Arr
 	switch {
 	case len(a) > 1:
-		if len(arr.Dims) > 1 || len(a[1].Arr.Dims) > 1 {
+		if len(arr.Dims) > 1 || len(arr.Dims) != len(a[1].Arr.Dims) {
 			return types.Null, errSubscripts("wrong number of array subscripts")
 		}
 		if len(arr.Elems) != len(a[1].Arr.Elems) {

@@ -172,6 +172,9 @@ func cryptoError(err error, prefix, algorithm string) error {
 func armor(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var headers []pgcrypto.Header
 	if len(a) > 1 {
+		if n := len(a[1].Arr.Dims); n > 1 || n != len(a[2].Arr.Dims) {
+			return types.Null, errSubscripts("wrong number of array subscripts")
+		}
 		keys, values := a[1].Arr.Elems, a[2].Arr.Elems
 		if len(keys) != len(values) {
 			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "mismatched array dimensions")

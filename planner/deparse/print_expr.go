@@ -259,8 +259,19 @@ func (p *printer) operator(n *operator) {
 			p.write(" ")
 		}
 		p.write(operatorSyntax(n.op), " ")
+		if c, ok := n.right.(*constant); ok && n.left == nil && n.op == "-" && p.unsigned(c) {
+			p.write(sqlname.Literal(c.text), "::", p.typeText(c.t))
+			return
+		}
 		p.operand(n.right, true, n)
 	})
+}
+
+// unsigned reports whether a constant is printed for the catalog as digits alone: a sign before
+// them would be read as a part of the number.
+func (p *printer) unsigned(c *constant) bool {
+	_, quoted := constantForm(c)
+	return p.opts.Source && c.source == nil && !c.null && !quoted
 }
 
 // operatorSyntax is an operator as it is written, OPERATOR(schema.op) if it has its schema.

@@ -120,7 +120,7 @@ func DependsOnSession(from, to *types.Type) bool {
 	if from.Family == types.XML && to.Family == types.String {
 		return false // one stored form, which another setting only reads differently
 	}
-	if quantity(from) && quantity(to) {
+	if quantity(from) && quantity(to) || isLabel(from, to) || isLabel(to, from) {
 		return expr.CastVolatility(from, to) != expr.Immutable
 	}
 	return sessionType(from) || sessionType(to)
@@ -157,6 +157,11 @@ func raises(e expr.Expr) bool {
 		return ok && !e.T.Constrained() && !DependsOnSession(k.T, e.T)
 	}
 	return false
+}
+
+// isLabel reports whether a cast is between an enum and texts: labels are in the catalog.
+func isLabel(t, text *types.Type) bool {
+	return t.Family == types.Enum && text.Family == types.String && text.OID != types.OIDUnknown
 }
 
 // quantity reports whether values are numbers, moments and the like, whose casts make no text.

@@ -191,8 +191,7 @@ func (f *formatter) call(e *Call) {
 		f.b.WriteString(" IS DOCUMENT")
 		return
 	}
-	if name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' &&
-		name[0] <= 'Z') {
+	if name != "IS DISTINCT FROM" && isWord(name) {
 		f.b.WriteString(name + "(")
 		f.list(e.Args)
 		f.b.WriteByte(')')
@@ -208,6 +207,12 @@ func (f *formatter) call(e *Call) {
 		f.list(e.Args)
 	}
 	f.b.WriteByte(')')
+}
+
+// isWord reports whether a name is that of a function, not the spelling of an operator.
+func isWord(name string) bool {
+	return name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' ||
+		name[0] >= 'A' && name[0] <= 'Z')
 }
 
 func (f *formatter) caseExpr(e *Case) {

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// foldConstants evaluates expressions that do not depend on a row, splits conditions at their ANDs
-// again and drops those that are true.
+// foldConstants evaluates expressions that do not depend on a row, replaces NOT over an operator by
+// its opposite, splits conditions at their ANDs again and drops those that are true.
 //
 // Equivalent because an immutable function of constants has one value. Must not fire on an
 // expression that raises an error (`CASE WHEN a = 0 THEN 1/0 END`), which must be raised only if a
@@ -68,7 +68,7 @@ func foldIndexes(s *logical.Scan) {
 // plan may be cached.
 func fold(e expr.Expr) expr.Expr {
 	for range 4 {
-		next := foldNulls(eval.Fold(e, nil))
+		next := foldNulls(pushNots(eval.Fold(e, nil)))
 		if next == e {
 			return e
 		}
@@ -161,14 +161,14 @@ func foldable(e expr.Expr) bool {
 			if _, ok := a.(*expr.Col); ok {
 				continue
 			}
-			if foldable(a) {
+			if foldable(a) || isConst(a) && isBool(a) { // a comparison with true or false
 				return true
 			}
 		}
 		return hasNull(e.Args) || allConst(e.Args)
 	case *expr.And:
 		for _, a := range e.Args {
-			if _, isConst := a.(*expr.Const); isConst || foldable(a) {
+			if isConst(a) || foldable(a) {
 				return true
 			}
 		}
@@ -178,12 +178,12 @@ func foldable(e expr.Expr) bool {
 }
 
 func allConst(es []expr.Expr) bool {
-	for _, e := range es {
-		if _, ok := e.(*expr.Const); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(es, func(e expr.Expr) bool { return !isConst(e) })
+}
+
+func isConst(e expr.Expr) bool {
+	_, ok := e.(*expr.Const)
+	return ok
 }
 
 // simplify splits conjunctions into their conditions and drops the constant TRUE.

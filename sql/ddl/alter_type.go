@@ -70,11 +70,15 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 		return err
 	}
 	to.Type, to.Collation, to.Storage, to.Compression = t, collation, "", ""
-	if err := a.dependentTexts(ctx, next, o); err != nil {
+	if err := a.dependentValue(ctx, next, o); err != nil {
 		return err
 	}
+	// PostgreSQL makes indexes again before CHECK constraints.
 	computed, err := a.retypeIndexes(ctx, next, o)
 	if err != nil {
+		return err
+	}
+	if err := a.retypeChecks(ctx, next, o); err != nil {
 		return err
 	}
 	if act.Using == nil && sameValues(c.Type, t) && !computed {
@@ -235,9 +239,8 @@ func (a *alteration) unusedByViews(ctx context.Context, o int) error {
 		WithDetail("rule _RETURN on %s depends on column \"%s\"", a.env.describe(views[0]), c.Name)
 }
 
-// dependentTexts verifies that the default, CHECK constraints and generated columns still make
-// sense.
-func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int) error {
+// dependentValue verifies that the default of column o, or what it is computed of, still makes sense.
+func (a *alteration) dependentValue(ctx context.Context, next *table.Desc, o int) error {
 	c := &next.Columns[o]
 	if c.DefaultText != "" {
 		e, err := a.env.parse(c.DefaultText)
@@ -250,6 +253,20 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 				c.Type.SQLName())
 		}
 	}
+	if c.Generated != "" {
+		e, err := a.env.parse(c.Generated)
+		if err != nil {
+			return err
+		}
+		if _, err := a.env.bindGenerated(ctx, next, o, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retypeChecks binds the CHECK constraints again.
+func (a *alteration) retypeChecks(ctx context.Context, next *table.Desc, o int) error {
 	for i := range next.Checks {
 		text := &next.Checks[i].Text
 		e, changed, err := a.retyped(ctx, *text, o, true)
@@ -263,15 +280,6 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 			continue
 		}
 		if *text, err = a.env.storedExpr(ctx, next, e, nil); err != nil {
-			return err
-		}
-	}
-	if c.Generated != "" {
-		e, err := a.env.parse(c.Generated)
-		if err != nil {
-			return err
-		}
-		if _, err := a.env.bindGenerated(ctx, next, o, e); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -92,6 +93,9 @@ func (env *Env) addIndexTo(ctx context.Context, old, d *table.Desc, ix *table.In
 // columns. It adds the index's expressions to d.
 func (env *Env) indexOf(ctx context.Context, d *table.Desc, s *ast.CreateIndex) (*table.Index,
 	[]string, error) {
+	if err := env.resolveIndex(ctx, d, s); err != nil {
+		return nil, nil, err
+	}
 	ix := &table.Index{Name: s.Name, Unique: s.Unique, NullsNotDistinct: s.NullsNotDistinct}
 	if s.Method != "btree" {
 		ix.Method = s.Method
@@ -125,6 +129,48 @@ func (env *Env) indexOf(ctx context.Context, d *table.Desc, s *ast.CreateIndex) 
 		ix.Include, names = append(ix.Include, d.Columns[o].ID), append(names, id.Name)
 	}
 	return ix, names, nil
+}
+
+// resolveIndex resolves the expressions of an index. It raises the errors of the statement's text,
+// which come before those of its columns.
+func (env *Env) resolveIndex(ctx context.Context, d *table.Desc, s *ast.CreateIndex) error {
+	if s.Where != nil {
+		if _, err := bind.IndexPredicate(ctx, env.Planner, d, s.Where); err != nil {
+			return err
+		}
+	}
+	for i := range s.Elems {
+		e := keyOf(&s.Elems[i])
+		if _, plain := columnOf(e); plain {
+			continue
+		}
+		if _, _, err := bind.IndexExpr(ctx, env.Planner, d, e.Expr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf returns an element of an index with the collation of its whole expression as that of the
+// key.
+func keyOf(e *ast.IndexElem) *ast.IndexElem {
+	c, ok := e.Expr.(*ast.Collate)
+	if !ok || e.Collation != nil {
+		return e
+	}
+	with := *e
+	with.Expr, with.Collation = c.Operand, &c.Collation
+	return &with
+}
+
+// columnOf returns the name of the column that is an element of an index; false: it is an
+// expression.
+func columnOf(e *ast.IndexElem) (string, bool) {
+	ref, ok := e.Expr.(*ast.ColumnRef)
+	if !ok || len(ref.Qualifier) > 0 {
+		return "", false
+	}
+	return ref.Name, true
 }
 
 func indexedColumn(d *table.Desc, name string) (int, error) {
@@ -166,18 +212,13 @@ func (env *Env) indexColumn(ctx context.Context, d *table.Desc, e *ast.IndexElem
 // and type.
 func (env *Env) indexKey(ctx context.Context, d *table.Desc,
 	e *ast.IndexElem) (k table.IndexColumn, name string, t *types.Type, err error) {
-	if c, ok := e.Expr.(*ast.Collate); ok && e.Collation == nil {
-		with := *e // the collation of the whole expression is that of the key
-		with.Expr, with.Collation = c.Operand, &c.Collation
-		e = &with
-	}
-	ref, plain := e.Expr.(*ast.ColumnRef)
-	if plain && len(ref.Qualifier) == 0 {
-		o, err := indexedColumn(d, ref.Name)
+	e = keyOf(e)
+	if column, ok := columnOf(e); ok {
+		o, err := indexedColumn(d, column)
 		if err != nil {
 			return k, "", nil, err
 		}
-		k.ColumnID, name = d.Columns[o].ID, ref.Name
+		k.ColumnID, name = d.Columns[o].ID, column
 	} else {
 		x, err := env.indexExpression(ctx, d, e.Expr)
 		if err != nil {

@@ -229,34 +229,11 @@ func (dr *dropper) followUser(ctx context.Context, r *table.Desc, d *catalog.Typ
 	if err := dr.followDefaults(ctx, r, d); err != nil {
 		return err
 	}
-	for i := range r.Indexes {
-		texts := []string{r.Indexes[i].WhereText}
-		for _, k := range r.Indexes[i].Columns {
-			for j := range r.Exprs {
-				if r.Exprs[j].ID == k.ColumnID {
-					texts = append(texts, r.Exprs[j].Text)
-				}
-			}
-		}
-		part := tableColumn{table: r.ID, part: "index", name: r.Indexes[i].Name}
-		if err := dr.followTexts(ctx, d, part, "index "+sqlname.Quote(part.name),
-			texts...); err != nil {
-			return err
-		}
+	if err := dr.followIndexes(ctx, r, d); err != nil {
+		return err
 	}
-	for i := range r.Checks {
-		goes, err := dr.goesWithColumn(ctx, r, r.Checks[i].Text, d)
-		if err != nil || goes {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		part := tableColumn{table: r.ID, part: "check", name: r.Checks[i].Name}
-		if err := dr.followTexts(ctx, d, part, "constraint "+sqlname.Quote(part.name)+" on "+
-			dr.env.describe(r), r.Checks[i].Text); err != nil {
-			return err
-		}
+	if err := dr.followChecks(ctx, r, d); err != nil {
+		return err
 	}
 	for i := range r.Policies {
 		p := &r.Policies[i]
@@ -269,16 +246,75 @@ func (dr *dropper) followUser(ctx context.Context, r *table.Desc, d *catalog.Typ
 	return nil
 }
 
-// goesWithColumn reports whether a text reads a column of a type that goes, and so goes with that.
-func (dr *dropper) goesWithColumn(ctx context.Context, r *table.Desc, text string,
-	d *catalog.TypeDesc) (bool, error) {
+// followIndexes notes the indexes that rest on a type by a predicate or an expression, and do not go
+// with a column.
+func (dr *dropper) followIndexes(ctx context.Context, r *table.Desc, d *catalog.TypeDesc) error {
+	for i := range r.Indexes {
+		ix := &r.Indexes[i]
+		texts, plain := []string{ix.WhereText}, []table.ColumnID(nil)
+		for _, k := range ix.Columns {
+			plain = append(plain, k.ColumnID)
+			for j := range r.Exprs {
+				if r.Exprs[j].ID == k.ColumnID {
+					texts = append(texts, r.Exprs[j].Text)
+				}
+			}
+		}
+		goes, err := dr.goesWithColumn(ctx, r, d, plain, texts...)
+		if err != nil {
+			return err
+		}
+		if goes {
+			continue
+		}
+		part := tableColumn{table: r.ID, part: "index", name: ix.Name}
+		if err := dr.followTexts(ctx, d, part, "index "+sqlname.Quote(part.name),
+			texts...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followChecks notes the CHECK constraints that rest on a type, and do not go with a column.
+func (dr *dropper) followChecks(ctx context.Context, r *table.Desc, d *catalog.TypeDesc) error {
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		goes, err := dr.goesWithColumn(ctx, r, d, nil, c.Text)
+		if err != nil {
+			return err
+		}
+		if goes {
+			continue
+		}
+		part := tableColumn{table: r.ID, part: "check", name: c.Name}
+		if err := dr.followTexts(ctx, d, part, "constraint "+sqlname.Quote(part.name)+" on "+
+			dr.env.describe(r), c.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goesWithColumn reports whether a column of a type that goes is among some columns, or is read by
+// one of the texts: what has these goes with the column.
+func (dr *dropper) goesWithColumn(ctx context.Context, r *table.Desc, d *catalog.TypeDesc,
+	columns []table.ColumnID, texts ...string) (bool, error) {
 	a := &alteration{env: dr.env, d: r}
 	for o := range r.Columns {
 		if !slices.Contains(catalog.WireOf(r.Columns[o].Type).User, d.ID) {
 			continue
 		}
-		if reads, err := a.textReads(ctx, text, o); reads || err != nil {
-			return reads, err
+		if slices.Contains(columns, r.Columns[o].ID) {
+			return true, nil
+		}
+		for _, text := range texts {
+			if text == "" {
+				continue
+			}
+			if reads, err := a.textReads(ctx, text, o); reads || err != nil {
+				return reads, err
+			}
 		}
 	}
 	return false, nil

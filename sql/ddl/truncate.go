@@ -21,10 +21,7 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		if d.Kind != table.KindTable {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", d.Name)
 		}
-		if err := env.mayTruncate(ctx, d); err != nil {
-			return err
-		}
-		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+		if err := env.toTruncate(ctx, d); err != nil {
 			return err
 		}
 		tables = append(tables, d)
@@ -32,14 +29,6 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 	tables, err := env.truncateReferrers(ctx, tables, s.Cascade)
 	if err != nil {
 		return err
-	}
-	for _, d := range tables {
-		if err := env.mayTruncate(ctx, d); err != nil {
-			return err
-		}
-		if err := env.unused("TRUNCATE", d); err != nil {
-			return err
-		}
 	}
 	for _, d := range tables {
 		if err := env.View.Truncate(ctx, d); err != nil {
@@ -72,7 +61,7 @@ func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc,
 	own := len(all)
 	for i := 0; i < len(all); i++ {
 		if i >= own {
-			if err := env.lock(ctx, all[i], rowlock.AccessExclusive); err != nil {
+			if err := env.toTruncate(ctx, all[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -123,6 +112,17 @@ func (env *Env) restartOwned(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	return nil
+}
+
+// toTruncate locks a table that is to be truncated, and refuses one that is not to be now.
+func (env *Env) toTruncate(ctx context.Context, d *table.Desc) error {
+	if err := env.mayTruncate(ctx, d); err != nil {
+		return err
+	}
+	if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+		return err
+	}
+	return env.unused("TRUNCATE", d)
 }
 
 func (env *Env) mayTruncate(ctx context.Context, d *table.Desc) error {
