@@ -244,7 +244,6 @@ func databaseCounters() []def {
 		{"sessions", "sessions", "int8"}, {"sessions_abandoned", "sessions_abandoned", "int8"},
 		{"sessions_fatal", "sessions_fatal", "int8"},
 		{"sessions_killed", "sessions_killed", "int8"},
-		{"stat_reset_time", "stats_reset", "timestamptz"},
 	} {
 		out = append(out, value("pg_stat_get_db_"+f[0]+"(oid) "+f[2],
 			"SELECT "+f[1]+" FROM pg_catalog.pg_stat_database WHERE datid = $1"))

@@ -126,7 +126,7 @@ CREATE VIEW pg_catalog.pg_stat_database (
 ) AS
 SELECT d.oid, d.datname, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid), NULL,
 	NULL, NULL, NULL, NULL, NULL, t.inserted, t.updated, t.deleted, NULL, NULL, NULL, NULL, NULL, NULL,
-	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
 FROM pg_database d
 	LEFT JOIN (SELECT sum(n_tup_ins) AS inserted, sum(n_tup_upd) AS updated,
 			sum(n_tup_del) AS deleted

@@ -237,6 +237,32 @@ func latest(ts ...time.Time) time.Time {
 	return out
 }
 
+// Reset sets the counters of tables of a database to zero. Their rows stay counted: sizes are
+// estimated by them.
+func (r *Registry) Reset(ctx context.Context, database table.ID, tables ...table.ID) error {
+	for _, id := range tables {
+		c := r.counter(id)
+		if err := r.base(ctx, id, c); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.fold()
+		c.base, c.dirty = stats.Counters{Live: c.base.Live}, true
+		c.mu.Unlock()
+	}
+	r.resets.Store(database, time.Now())
+	return nil
+}
+
+// LastReset returns when counters of a database were last reset by this process.
+func (r *Registry) LastReset(database table.ID) (time.Time, bool) {
+	at, ok := r.resets.Load(database)
+	if !ok {
+		return time.Time{}, false
+	}
+	return at.(time.Time), true
+}
+
 // Counters returns what has happened to a table.
 func (r *Registry) Counters(ctx context.Context, id table.ID) (stats.Counters, error) {
 	c := r.counter(id)

@@ -22,6 +22,7 @@ type Registry struct {
 	log     *slog.Logger
 
 	counters sync.Map // table.ID → *counter
+	resets   sync.Map // table.ID of a database → time.Time
 	epoch    atomic.Uint64
 
 	mu struct {
