@@ -73,6 +73,9 @@ func (f *accessor) CurrentQuery() (string, error) { return f.s.currentActivity()
 
 func (f *accessor) Setting(name string) (string, bool) { return f.s.setting(name) }
 
+// MayShow is part of expr.SettingGuard.
+func (f *accessor) MayShow(name string) error { return f.s.mayShow(f.ctx, name) }
+
 func (f *accessor) SetSetting(name, value string, local bool) error {
 	if done, err := f.s.setTransactionSetting(name, value); done {
 		return err

@@ -2,7 +2,9 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -34,15 +36,6 @@ func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (stri
 		}
 	}
 	if st.System {
-		if a, err := s.authority(ctx); err != nil {
-			return "", err
-		} else if !a.Superuser() {
-			if st.Set == nil {
-				return "", sqlerr.New(sqlerr.InsufficientPrivilege,
-					"permission denied to perform ALTER SYSTEM RESET ALL")
-			}
-			return "", deniedSetting(st.Set.Name)
-		}
 		return command, s.alterSystem(ctx, st)
 	}
 	db, ok, err := s.tx.view.Database(ctx, st.Database)
@@ -171,6 +164,9 @@ func (s utility) renameDatabase(ctx context.Context, db catalog.Database, name s
 // alterSystem stores a setting that all sessions begin with after pg_reload_conf(), or after the
 // next start.
 func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
+	if err := s.mayAlterSystem(ctx, st.Set); err != nil {
+		return err
+	}
 	if st.Set != nil {
 		d := settings.Lookup(st.Set.Name)
 		switch {
@@ -185,8 +181,10 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 		}
 	}
 	entries, err := s.tx.view.SystemSettings(ctx)
-	if err == nil {
-		entries, err = s.altered(ctx, entries, st)
+	if err == nil && st.Set != nil {
+		entries, err = s.edited(ctx, entries, st, settings.BySystem)
+	} else {
+		entries = nil
 	}
 	if err != nil {
 		return err
@@ -194,22 +192,74 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 	return s.tx.view.SetSystemSettings(ctx, entries)
 }
 
-// altered returns the stored entries as the statement changes them.
+// mayAlterSystem checks the right to ALTER SYSTEM of one parameter, or with nil of all.
+func (s utility) mayAlterSystem(ctx context.Context, set *ast.Set) error {
+	if set != nil {
+		return s.mayChange(ctx, set.Name, acl.AlterSystem)
+	}
+	if a, err := s.authority(ctx); err != nil || a.Superuser() {
+		return err
+	}
+	return sqlerr.New(sqlerr.InsufficientPrivilege,
+		"permission denied to perform ALTER SYSTEM RESET ALL")
+}
+
+// altered returns the entries that are stored for a role or a database as the statement changes
+// them.
 func (s utility) altered(ctx context.Context, entries []string,
 	st *ast.AlterSettings) ([]string, error) {
 	set := st.Set
 	if set == nil {
-		return nil, nil
+		return s.kept(ctx, entries)
 	}
+	if set.Default && len(entries) == 0 {
+		return nil, nil // no name is looked at, as in PostgreSQL
+	}
+	if st.Current {
+		if err := s.mayShow(ctx, set.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.mayStore(ctx, set.Name); err != nil {
+		return nil, err
+	}
+	return s.edited(ctx, entries, st, settings.ByRole)
+}
+
+// mayStore refuses to store for a role or a database what the current role could not set. A custom
+// parameter may turn out to be one of those when its extension is there.
+func (s utility) mayStore(ctx context.Context, name string) error {
+	if settings.Lookup(name) == nil && settings.Custom(name) {
+		return s.mayChange(ctx, name, acl.Set)
+	}
+	return s.maySet(ctx, name)
+}
+
+// kept are the entries that RESET ALL leaves: those that the current role may not set.
+func (s utility) kept(ctx context.Context, entries []string) (out []string, err error) {
+	for _, e := range entries {
+		name, _, _ := strings.Cut(e, "=")
+		var refused *sqlerr.Error
+		switch err := s.mayStore(ctx, name); {
+		case errors.As(err, &refused) && refused.Code == sqlerr.InsufficientPrivilege:
+			out = append(out, e)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// edited returns the entries of a layer of settings as SET or RESET of one parameter changes them.
+func (s utility) edited(ctx context.Context, entries []string, st *ast.AlterSettings,
+	in settings.Layer) ([]string, error) {
+	set := st.Set
 	name := set.Name
 	if d := settings.Lookup(name); d != nil {
 		name = d.Name
 	}
-	if err := s.maySet(ctx, name); err != nil {
-		return nil, err
-	}
 	if set.Default {
-		return settings.DropEntry(entries, name), s.settings.CheckReset(name)
+		return settings.DropEntry(entries, name), s.settings.CheckReset(name, in)
 	}
 	var value string
 	var err error
@@ -224,5 +274,5 @@ func (s utility) altered(ctx context.Context, entries []string,
 	if err := s.noteIdentity(ctx, name, value); err != nil {
 		return nil, err
 	}
-	return settings.SetEntry(entries, name, value), s.settings.Check(name, value)
+	return settings.SetEntry(entries, name, value), s.settings.Check(name, value, in)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/sql/pgcatalog"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
@@ -56,9 +55,9 @@ func (c catalogEnv) TableCounters(ctx context.Context, d *table.Desc) (stats.Cou
 	return c.s.engine.statistics.Counters(ctx, d.ID)
 }
 
-func (c catalogEnv) Settings() []pgcatalog.Setting {
+func (c catalogEnv) Settings(ctx context.Context) []pgcatalog.Setting {
 	var out []pgcatalog.Setting
-	for _, d := range settings.All() {
+	for _, d := range c.s.listed(ctx) {
 		value, _ := c.s.settings.Raw(d.Name)
 		if strings.HasPrefix(d.Name, "transaction_") {
 			value, _ = c.s.setting(d.Name)

@@ -85,19 +85,23 @@ func (s *client) startAsked(ctx context.Context, o SessionOptions, role *acl.Rol
 	if len(o.Settings) == 0 {
 		return nil
 	}
-	asked := make(map[string]string, len(o.Settings))
-	for name, value := range o.Settings {
-		if d := settings.Lookup(name); d != nil && d.Context == "superuser" && !role.Superuser {
-			return deniedSetting(name)
-		}
-		asked[name] = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
-	}
 	var a *acl.Authority
+	var lists []catalog.ObjectACL
 	if err := s.engine.inCatalog(ctx, func(v *catalog.View) (err error) {
-		a, err = s.authorityIn(ctx, v)
+		if a, err = s.authorityIn(ctx, v); err == nil {
+			lists, err = v.ObjectACLs(ctx, s.databaseID)
+		}
 		return err
 	}); err != nil {
 		return err
+	}
+	asked := make(map[string]string, len(o.Settings))
+	for name, value := range o.Settings {
+		if d := settings.Lookup(name); d != nil && d.Guarded() && !role.Superuser &&
+			!grantsParameter(a.As(role.ID), lists, name, acl.Set) {
+			return deniedSetting(name)
+		}
+		asked[name] = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
 	}
 	if err := s.ownIdentities(a, asked); err != nil {
 		return err

@@ -111,8 +111,8 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 		k.describe = func(s utility, stmt ast.Statement) ([]physical.Column, bool, error) {
 			return showColumns(stmt.(*ast.Show).Name), true, nil
 		}
-		k.open = func(s utility, _ context.Context, c call) (source, error) {
-			return s.openShow(c.ps.Stmt.(*ast.Show))
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return s.openShow(ctx, c.ps.Stmt.(*ast.Show))
 		}
 	case *ast.Discard:
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {

@@ -141,6 +141,16 @@ func TestEachPrivilegeIsAskedFor(t *testing.T) {
 			"SELECT initcap('a')"},
 		"type": {"REVOKE USAGE ON TYPE y FROM public; GRANT CREATE ON SCHEMA public TO al",
 			"CREATE TABLE own (a y)", "CREATE TABLE own (a int)"},
+		"parameter": {"GRANT SET ON PARAMETER log_statement TO al; " +
+			"GRANT ALTER SYSTEM ON PARAMETER deadlock_timeout TO al",
+			"SET deadlock_timeout = '2s'", "SET log_statement = 'none'"},
+		"alter system": {"GRANT ALTER SYSTEM ON PARAMETER deadlock_timeout TO al; " +
+			"GRANT SET ON PARAMETER work_mem TO al",
+			"ALTER SYSTEM SET work_mem = '1MB'", "ALTER SYSTEM SET deadlock_timeout = '2s'"},
+		"stored parameter": {"GRANT SET ON PARAMETER al.own TO al",
+			"ALTER ROLE al SET al.other = 'x'", "ALTER ROLE al SET al.own = 'x'"},
+		"secret parameter": {"GRANT ALL ON t TO al", "SHOW data_directory",
+			"SHOW data_checksums"},
 		"temporary": {"REVOKE TEMPORARY ON DATABASE postgres FROM public",
 			"CREATE TEMP TABLE own (a int)", "SELECT 1"},
 		"view": {"GRANT SELECT ON v TO al; ALTER VIEW v OWNER TO bo; " +
@@ -286,6 +296,14 @@ func TestSessionsBeginAsTheirOwnRole(t *testing.T) {
 		mustQuery(t, s, "RESET ROLE; RESET SESSION AUTHORIZATION; ALTER ROLE al RESET ALL")
 		require.Contains(t, mustQuery(t, s, roles), "\nal|al|off\n", name)
 	}
+	mustQuery(t, owner, "GRANT SET ON PARAMETER lc_messages TO al")
+	_, err := begin("al", map[string]string{"Deadlock_Timeout": "2s"})
+	require.Equal(t, sqlerr.InsufficientPrivilege, codeOf(err))
+	_, err = begin("al", map[string]string{"log_connections": "off"})
+	require.Equal(t, sqlerr.InsufficientPrivilege, codeOf(err))
+	_, err = begin("al", map[string]string{"lc_messages": "C", "ignore_system_indexes": "off"})
+	require.NoError(t, err)
+
 	s, err := begin("bo", map[string]string{"role": "grp"})
 	require.NoError(t, err)
 	require.Contains(t, mustQuery(t, s, roles), "\ngrp|bo|off\n")

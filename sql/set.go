@@ -2,12 +2,15 @@ package sql
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/acl"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -19,7 +22,6 @@ func (s utility) execSet(ctx context.Context, st *ast.Set) (string, error) {
 	if st.Local && s.tx.state != inBlock && !s.multiStatement && !s.inProgram {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction,
 			"SET LOCAL can only be used in transaction blocks")
-		return tag, nil
 	}
 	var identity *string
 	if len(st.Values) == 1 {
@@ -42,18 +44,64 @@ func (s utility) execSet(ctx context.Context, st *ast.Set) (string, error) {
 	return tag, s.settings.SetList(st.Name, st.Values, st.Local)
 }
 
-// maySet refuses to set what only superusers may.
+// maySet refuses to set what only superusers may, and roles that were granted the right.
 func (s *planRunner) maySet(ctx context.Context, name string) error {
 	if d := settings.Lookup(name); d == nil || d.Context != "superuser" {
+		return nil
+	}
+	return s.mayChange(ctx, name, acl.Set)
+}
+
+// mayChange returns 42501 unless the current role has a privilege on a parameter.
+func (s *planRunner) mayChange(ctx context.Context, name string, want acl.Privileges) error {
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	a, err := s.authority(ctx)
+	if err != nil || a.Superuser() {
+		return err
+	}
+	all, err := s.objectACLs(ctx)
+	if err == nil && !grantsParameter(a, all, name, want) {
+		err = deniedSetting(name)
+	}
+	return err
+}
+
+// grantsParameter reports whether the current role of a has a privilege on a parameter, by the
+// access lists of all objects.
+func grantsParameter(a *acl.Authority, all []catalog.ObjectACL, name string,
+	want acl.Privileges) bool {
+	for i := range all {
+		if o := &all[i]; o.Class == acl.Parameter && strings.EqualFold(o.Name, name) {
+			return a.Granted(o.Class, acl.Postgres, o.ACL, want) != 0
+		}
+	}
+	return false
+}
+
+// mayShow refuses to show the value of a parameter that is secret.
+func (s *planRunner) mayShow(ctx context.Context, name string) error {
+	d := settings.Lookup(name)
+	if d == nil || !d.Secret {
 		return nil
 	}
 	if err := s.ensure(ctx); err != nil {
 		return err
 	}
-	if a, err := s.authority(ctx); err != nil || a.Superuser() {
+	if a, err := s.authority(ctx); err != nil || a.Has(acl.ReadAllSettings) {
 		return err
 	}
-	return deniedSetting(name)
+	return sqlerr.New(sqlerr.InsufficientPrivilege,
+		"must be superuser or have privileges of pg_read_all_settings to examine \"%s\"", d.Name)
+}
+
+// listed are the parameters that SHOW ALL and pg_settings show the current role.
+func (s *planRunner) listed(ctx context.Context) []settings.Def {
+	secrets := s.mayShow(ctx, "data_directory") == nil
+	return slices.DeleteFunc(slices.Clone(settings.All()), func(d settings.Def) bool {
+		return d.Unlisted || d.Secret && !secrets
+	})
 }
 
 // deniedSetting is the error for a parameter that the role may not set.
@@ -78,9 +126,12 @@ func showColumns(name string) []physical.Column {
 	return []physical.Column{textColumn(name)}
 }
 
-func (s utility) openShow(st *ast.Show) (source, error) {
+func (s utility) openShow(ctx context.Context, st *ast.Show) (source, error) {
 	cols := showColumns(st.Name)
 	if len(cols) == 1 {
+		if err := s.mayShow(ctx, st.Name); err != nil {
+			return nil, err
+		}
 		v, ok := s.setting(st.Name)
 		if !ok {
 			return nil, settings.Unknown(st.Name)
@@ -88,7 +139,7 @@ func (s utility) openShow(st *ast.Show) (source, error) {
 		return newRows("SHOW", cols, [][]types.Datum{{types.NewString(v)}}), nil
 	}
 	var rows [][]types.Datum
-	for _, d := range settings.All() {
+	for _, d := range s.listed(ctx) {
 		v, _ := s.setting(d.Name)
 		rows = append(rows, []types.Datum{types.NewString(d.Name), types.NewString(v),
 			types.NewString(d.Desc)})

@@ -175,8 +175,8 @@ func myTempSchema(s expr.Session, _ *expr.Runtime, _ []types.Datum) (types.Datum
 }
 
 func currentSetting(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	if v, ok := s.Setting(strings.ToLower(a[0].S)); ok {
-		return types.NewString(v), nil
+	if v, ok, err := shownSetting(s, strings.ToLower(a[0].S)); ok || err != nil {
+		return types.NewString(v), err
 	}
 	if len(a) > 1 && a[1].Bool() {
 		return types.Null, nil
@@ -193,8 +193,19 @@ func setConfig(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, e
 	if err := s.SetSetting(name, a[1].S, a[2].Bool()); err != nil {
 		return types.Null, err
 	}
-	v, _ := s.Setting(name)
-	return types.NewString(v), nil
+	v, _, err := shownSetting(s, name)
+	return types.NewString(v), err
+}
+
+// shownSetting is the value of a setting, if the role may see it.
+func shownSetting(s expr.Session, name string) (value string, ok bool, err error) {
+	if g, guarded := s.(expr.SettingGuard); guarded {
+		if err := g.MayShow(name); err != nil {
+			return "", false, err
+		}
+	}
+	value, ok = s.Setting(name)
+	return value, ok, nil
 }
 
 // sleep waits unless the statement is cancelled.

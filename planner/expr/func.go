@@ -168,6 +168,10 @@ type CursorKey struct {
 // the statement may not draw values from a sequence.
 type SequenceGuard interface{ MayAdvance(seq types.OID) error }
 
+// SettingGuard is an optional interface of a Session: it returns an error if the role that runs the
+// statement may not see the value of a setting.
+type SettingGuard interface{ MayShow(name string) error }
+
 // AdvisoryLocks is an optional interface of a Session: locks on numbers whose meaning applications
 // define.
 type AdvisoryLocks interface {

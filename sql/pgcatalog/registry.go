@@ -30,7 +30,7 @@ type Env interface {
 	// Present is the descriptor by which rights on a relation are judged: the newest.
 	Present(ctx context.Context, d *table.Desc) (*table.Desc, error)
 	SearchPath(ctx context.Context) []string
-	Settings() []Setting
+	Settings(ctx context.Context) []Setting
 	Activity() []Activity
 	Progress() []Progress
 	SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error)

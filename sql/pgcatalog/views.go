@@ -10,7 +10,7 @@ import (
 )
 
 func settingsRows(r *reader, emit emitter) {
-	for _, s := range r.env.Settings() {
+	for _, s := range r.env.Settings(r.ctx) {
 		var minimum, maximum, enum any
 		switch s.Kind {
 		case "real":

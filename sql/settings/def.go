@@ -30,9 +30,13 @@ type Def struct {
 	Max     int64
 	Unit    string // "ms", "s", "kB", "8kB" or ""
 	Enum    []string
-	// Context is pg_settings.context: "user" may be SET, "superuser" by superusers alone,
-	// "internal" never, "postmaster" only by the server's own options.
+	// Context is pg_settings.context: "user" may be SET, "superuser" by superusers and those with
+	// the privilege SET on it, "backend" by the start-up packet alone, "superuser-backend" there by
+	// those with the right, "internal" never, "postmaster" only by the server's own options.
 	Context string
+	Secret  bool // only superusers and pg_read_all_settings see the value
+	// Unlisted parameters are neither in SHOW ALL nor in pg_settings.
+	Unlisted bool
 	// Fixed parameters of context user accept their default and nothing else.
 	Fixed bool
 	// Report is set for what ParameterStatus announces.
@@ -41,6 +45,11 @@ type Def struct {
 	Quote    bool // elements of the list are identifiers
 	Category string
 	Desc     string
+}
+
+// Guarded reports whether the parameter may be set only with a right to it.
+func (d *Def) Guarded() bool {
+	return d.Context == "superuser" || d.Context == "superuser-backend"
 }
 
 // ServerVersion is what server_version says: drivers gate on its number.

@@ -23,6 +23,8 @@ const (
 	ByRoleInDatabase              // ALTER ROLE … IN DATABASE
 	ByClient                      // the options of the connection
 	layers
+
+	bySession = layers // SET, SET LOCAL
 )
 
 // layerNames are what pg_settings.source says.
@@ -71,7 +73,7 @@ func (v *Values) SetLayer(l Layer, values map[string]string) error {
 	var errs []error
 	set := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value, err := v.check(name, values[name])
+		value, err := v.check(name, values[name], l)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -92,8 +94,8 @@ func (v *Values) SetServer(name, value string) {
 	v.announce(before)
 }
 
-// check returns the value as it is kept, if a session may set it.
-func (v *Values) check(name, value string) (string, error) {
+// check returns the value as it is kept, if it may be set in a layer.
+func (v *Values) check(name, value string, in Layer) (string, error) {
 	d := Lookup(name)
 	if d == nil {
 		if !Custom(name) {
@@ -101,7 +103,7 @@ func (v *Values) check(name, value string) (string, error) {
 		}
 		return value, nil
 	}
-	if err := d.settable(); err != nil {
+	if err := d.settable(in); err != nil {
 		return "", err
 	}
 	value, err := d.Canonical(value)
@@ -112,17 +114,17 @@ func (v *Values) check(name, value string) (string, error) {
 	return value, err
 }
 
-// Check reports why name = value cannot be what sessions begin with; nil if it can.
-func (v *Values) Check(name, value string) error {
-	if err := v.changeable(name); err != nil {
+// Check reports why name = value cannot be what sessions begin with by a layer; nil if it can.
+func (v *Values) Check(name, value string, in Layer) error {
+	if err := v.changeable(name, in); err != nil {
 		return err
 	}
-	_, err := v.check(name, value)
+	_, err := v.check(name, value, in)
 	return err
 }
 
 // changeable refuses names that are not parameters, and the modes of one transaction.
-func (v *Values) changeable(name string) error {
+func (v *Values) changeable(name string, in Layer) error {
 	d := Lookup(name)
 	switch {
 	case d == nil && !Custom(name):
@@ -133,11 +135,11 @@ func (v *Values) changeable(name string) error {
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
 			d.Name)
 	}
-	return d.settable()
+	return d.settable(in)
 }
 
 // CheckReset reports why a name cannot be given to RESET for the sessions to come; nil if it can.
-func (v *Values) CheckReset(name string) error { return v.changeable(name) }
+func (v *Values) CheckReset(name string, in Layer) error { return v.changeable(name, in) }
 
 // merge makes base of the layers.
 func (v *Values) merge() {

@@ -189,7 +189,7 @@ func (v *Values) SetList(name string, values []string, local bool) error {
 
 // Set gives a parameter a value: SET, or SET LOCAL.
 func (v *Values) Set(name, value string, local bool) error {
-	value, err := v.check(name, value)
+	value, err := v.check(name, value, bySession)
 	if err == nil {
 		v.put(key(name), value, local)
 	}
@@ -212,8 +212,15 @@ func Join(name string, values []string) (string, error) {
 	return strings.Join(values, ", "), nil
 }
 
-func (d *Def) settable() error {
+// settable reports why the parameter cannot be set in a layer; nil if it can.
+func (d *Def) settable(in Layer) error {
 	switch d.Context {
+	case "backend", "superuser-backend":
+		if in == BySystem || in == ByClient {
+			return nil
+		}
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam,
+			"parameter \"%s\" cannot be set after connection start", d.Name)
 	case "internal":
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
 			d.Name)
@@ -235,7 +242,7 @@ func (v *Values) SetDefault(name string, local bool) error {
 		return Unknown(name)
 	}
 	if d != nil {
-		if err := d.settable(); err != nil {
+		if err := d.settable(bySession); err != nil {
 			return err
 		}
 	}
