@@ -237,6 +237,15 @@ func (f *accessor) MayAdvance(oid types.OID) error {
 	return f.s.mayAnyOn(f.ctx, d, acl.Usage|acl.Update)
 }
 
+// MaySeeLast is part of expr.SequenceGuard.
+func (f *accessor) MaySeeLast(oid types.OID) error {
+	d, err := f.sequence(oid)
+	if err != nil {
+		return err
+	}
+	return f.s.mayAnyOn(f.ctx, d, acl.Usage|acl.Select)
+}
+
 // maySignal returns 42501 unless the session may cancel or end the statement of another.
 func (f *accessor) maySignal(pid int32, verb string) error {
 	f.s.engine.mu.Lock()

@@ -105,7 +105,7 @@ var catalogFunctions = func() []def {
 		})).stable(),
 		f("pg_get_viewdef(text,bool?) text", named(describe("viewdef", prettyFlag))).stable(),
 		f("pg_get_serial_sequence(text,text) text", asking(serialSequence)).stable(),
-		f("pg_sequence_last_value(regclass) int8", describeNumber("last value", nil)).volatile(),
+		f("pg_sequence_last_value(regclass) int8", sequenceLastValue).volatile(),
 		f("pg_get_userbyid(oid) name", asking(userByID)).stable(),
 		f("pg_table_is_visible(oid) bool", visible).stable(),
 		f("acldefault(char,oid) aclitem[]", asking(aclDefault)),
@@ -261,6 +261,16 @@ func serialSequence(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Dat
 		return types.Null, err
 	}
 	return textOrNull(s.Describe("serial", oid, a[1].S))
+}
+
+// sequenceLastValue is NULL for a sequence that has given no value yet.
+func sequenceLastValue(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if g, ok := rt.Session.(expr.SequenceGuard); ok {
+		if err := g.MaySeeLast(types.OID(a[0].I)); err != nil {
+			return types.Null, err
+		}
+	}
+	return describeNumber("last value", nil)(rt, a)
 }
 
 // toRegclass is NULL for a relation that does not exist.

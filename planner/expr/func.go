@@ -165,8 +165,11 @@ type CursorKey struct {
 }
 
 // SequenceGuard is an optional interface of a Session: it returns an error if the role that runs
-// the statement may not draw values from a sequence.
-type SequenceGuard interface{ MayAdvance(seq types.OID) error }
+// the statement may not draw values from a sequence, or see the last one.
+type SequenceGuard interface {
+	MayAdvance(seq types.OID) error
+	MaySeeLast(seq types.OID) error
+}
 
 // SettingGuard is an optional interface of a Session: it returns an error if the role that runs the
 // statement may not see the value of a setting.

@@ -270,6 +270,9 @@ func (env *Env) commentType(ctx context.Context, s *ast.Comment, text string) er
 	if s.Kind != ast.TypeObject && d.Kind != types.KindDomain {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", s.Name.Name)
 	}
+	if err := env.ownsType(ctx, d); err != nil {
+		return err
+	}
 	if err := env.lockType(ctx, d, rowlock.ShareUpdateExclusive); err != nil {
 		return err
 	}

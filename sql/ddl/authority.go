@@ -76,6 +76,15 @@ func (env *Env) mustOwn(ctx context.Context, d *table.Desc) error {
 	return notOwner(kindOf(d), d.Name)
 }
 
+// mustSelect checks the privilege to read all of a relation.
+func (env *Env) mustSelect(ctx context.Context, d *table.Desc) error {
+	a, err := env.authority(ctx)
+	if err != nil || a.Granted(d.Class(), d.OwnedBy(), d.ACL, acl.Select) != 0 {
+		return err
+	}
+	return denied("permission denied for %s %s", kindOf(d), d.Name)
+}
+
 // mustCreateIn checks the privilege to make something in a schema.
 func (env *Env) mustCreateIn(ctx context.Context, s catalog.Schema) error {
 	if s.ID.Temporary() {
@@ -160,12 +169,33 @@ func (env *Env) mustDrop(ctx context.Context, d *table.Desc, ix *table.Index) er
 	if err != nil || a.Has(d.OwnedBy()) {
 		return err
 	}
-	sc, ok, err := env.View.Schema(ctx, d.DatabaseID, d.Schema)
-	if err != nil || ok && a.Has(sc.OwnedBy()) {
+	if owns, err := env.ownsSchema(ctx, a, d.Schema); err != nil || owns {
 		return err
 	}
 	if ix != nil {
 		return notOwner(ast.IndexObject, ix.Name)
 	}
 	return notOwner(kindOf(d), d.Name)
+}
+
+// ownsSchema reports whether the session owns a schema, and so may drop what is in it.
+func (env *Env) ownsSchema(ctx context.Context, a *acl.Authority, name string) (bool, error) {
+	sc, ok, err := env.View.Schema(ctx, env.Database, name)
+	return err == nil && ok && a.Has(sc.OwnedBy()), err
+}
+
+// mustDropType is mustDrop for a type.
+func (env *Env) mustDropType(ctx context.Context, d *catalog.TypeDesc) error {
+	refused := env.ownsType(ctx, d)
+	if refused == nil {
+		return nil
+	}
+	a, err := env.authority(ctx)
+	if err != nil {
+		return err
+	}
+	if owns, err := env.ownsSchema(ctx, a, d.Schema); err != nil || owns {
+		return err
+	}
+	return refused
 }

@@ -42,6 +42,9 @@ func (env *Env) dropTypes(ctx context.Context, s *ast.Drop) error {
 		if d == nil || dr.going[d.ID] {
 			continue
 		}
+		if err := env.mustDropType(ctx, d); err != nil {
+			return err
+		}
 		dr.going[d.ID] = true
 		dr.what = append(dr.what, env.describeType(d))
 		named = append(named, d)

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -24,12 +25,23 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 		return err
 	}
 	if src == nil {
+		if d, err := b.env.composite(ctx, l.Source); err != nil || d != nil {
+			return b.likeComposite(ctx, l, d, err)
+		}
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
 			display(l.Source)).At(int(l.Source.Pos))
 	}
 	if ix != nil || src.Kind == table.KindSequence {
+		kind := "indexes"
+		if ix == nil {
+			kind = "sequences"
+		}
 		return sqlerr.New(sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause",
-			l.Source.Name).At(int(l.Source.Pos))
+			l.Source.Name).At(int(l.Source.Pos)).
+			WithDetail("This operation is not supported for %s.", kind)
+	}
+	if err := b.env.mustSelect(ctx, src); err != nil {
+		return err
 	}
 	if err := b.env.lock(ctx, src, rowlock.AccessShare); err != nil {
 		return err
@@ -57,6 +69,28 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 	}
 	if included(l, "comments") && b.d.Comment == "" {
 		b.d.Comment = src.Comment
+	}
+	return nil
+}
+
+// likeComposite copies the attributes of a composite type.
+func (b *builder) likeComposite(ctx context.Context, l *ast.TableLike, d *catalog.TypeDesc,
+	err error) error {
+	if err != nil {
+		return err
+	}
+	t, err := b.env.View.Built(ctx, d)
+	if err != nil {
+		return err
+	}
+	if err := b.env.mayUseType(ctx, t); err != nil {
+		return err
+	}
+	for i, a := range t.Def.Attributes {
+		if err := b.likeColumn(l, &table.Column{Name: a.Name, Type: a.Type,
+			Collation: a.Collation, Comment: d.Attributes[i].Comment}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
