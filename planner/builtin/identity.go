@@ -64,8 +64,8 @@ func expandIdentity(kind, body string) string {
 			"::text], '{}'::text[]" + from("o", words[2]+"namespace") + " WHERE o.oid = $1"
 	case "CLASS":
 		name := "o." + words[2] + "name"
-		return "SELECT '" + kind + "', " + quoted + "n.nspname), " + quoted + name + "), " + quoted +
-			"n.nspname) || '.' || " + quoted + name + ") || ' USING ' || " + quoted +
+		return "SELECT '" + kind + "', " + quoted + "n.nspname), " + quoted + name + "), " +
+			quoted + "n.nspname) || '.' || " + quoted + name + ") || ' USING ' || " + quoted +
 			"m.amname), ARRAY[m.amname::text, n.nspname::text, " + name + "::text], '{}'::text[]" +
 			from("o", words[2]+"namespace") + " JOIN pg_catalog.pg_am m ON m.oid = o." + words[2] +
 			"method WHERE o.oid = $1"
