@@ -303,8 +303,17 @@ func (f *accessor) Describe(kind string, oid types.OID, extra string) (string, b
 	if kind == "updatable" {
 		return f.updatable(oid, extra)
 	}
-	return pgcatalog.Describe(f.ctx, catalogEnv{f.s}, kind, oid, extra)
+	text, ok := pgcatalog.Describe(f.ctx, catalogEnv{f.s}, kind, oid, extra)
+	if ok && f.s.settings.Derived().Format.QuoteAll && printed[kind] {
+		text = sqlname.QuoteAll(text)
+	}
+	return text, ok
 }
+
+// printed are the kinds of Describe whose texts are SQL, the names of types and of what the types
+// regclass and its like stand for. quote_all_identifiers puts all names in them into quotes.
+var printed = map[string]bool{"class": true, "constraintdef": true, "expr": true, "indexdef": true,
+	"reg": true, "routine": true, "serial": true, "type": true, "viewdef": true}
 
 // RegName and RegOID serve the text forms of regclass and its like (types.RegResolver).
 func (f *accessor) RegName(typ, oid types.OID) (string, bool) {

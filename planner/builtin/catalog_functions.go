@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -242,10 +243,14 @@ func formatType(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		return types.NewString("???"), nil
 	}
-	if a[1].Null {
-		return types.NewString(typeWithoutMod(oid)), nil
+	name := typeWithoutMod(oid)
+	if !a[1].Null {
+		name = types.FormatType(oid, int32(a[1].I))
 	}
-	return types.NewString(types.FormatType(oid, int32(a[1].I))), nil
+	if rt.Format.QuoteAll {
+		name = sqlname.QuoteAll(name)
+	}
+	return types.NewString(name), nil
 }
 
 func userByID(s expr.Session, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {

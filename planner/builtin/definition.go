@@ -38,6 +38,8 @@ type def struct {
 	safe bool
 	// inlined marks a function whose arguments PostgreSQL writes as text instead.
 	inlined bool
+	// bySetting: see dependsOnSetting.
+	bySetting bool
 }
 
 // f defines an immutable strict function.
@@ -60,6 +62,13 @@ func (d def) stable() def {
 // byText marks a function that PostgreSQL inlines as one of the texts of its arguments.
 func (d def) byText() def {
 	d.inlined = true
+	return d.stable()
+}
+
+// dependsOnSetting marks a function that PostgreSQL declares immutable though a setting changes its
+// result.
+func (d def) dependsOnSetting() def {
+	d.bySetting = true
 	return d.stable()
 }
 
@@ -86,7 +95,7 @@ func (d def) build(sig string) *expr.Func {
 	fn := &expr.Func{
 		Name: name, Args: args, Variadic: variadic, Returns: ret, Volatility: d.vol,
 		NotStrict: d.nulls, Leakproof: d.safe, Inlined: d.inlined, Scalar: d.fn, Vector: d.vec,
-		Set: d.set,
+		Set: d.set, BySetting: d.bySetting,
 	}
 	if ret != nil && isPolymorphic(ret) {
 		fn.Returns, fn.ReturnType = nil, polymorphicReturn(args, variadic, ret)

@@ -19,7 +19,7 @@ var textFormatFunctions = []def{
 	n("concat(any*) text", concat).stable(),
 	n("concat_ws(text,any*) text", concatWS).stable(),
 	n("format(text,any*?) text", format).stable(),
-	f("quote_ident(text) text", wholeText(sqlname.Quote)),
+	f("quote_ident(text) text", quoteIdentifier).dependsOnSetting(),
 	f("quote_literal(text) text", wholeText(quoteLiteral)),
 	f("quote_literal(anyelement) text", quoteNullable).stable(),
 	n("quote_nullable(text) text", quoteNullable),
@@ -235,11 +235,25 @@ func formatArgument(rt *expr.Runtime, verb byte, t *types.Type, d types.Datum) (
 	text := textOf(rt, t, d)
 	switch verb {
 	case 'I':
-		return sqlname.Quote(text), nil
+		return quoteName(rt, text), nil
 	case 'L':
 		return quoteLiteral(text), nil
 	}
 	return text, nil
+}
+
+func quoteIdentifier(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return wholeText(func(name string) string { return quoteName(rt, name) })(rt, a)
+}
+
+// quoteName writes a name as an identifier: in quotes where it must be, or always, by
+// quote_all_identifiers.
+func quoteName(rt *expr.Runtime, name string) string {
+	quoted := sqlname.Quote(name)
+	if rt.Format.QuoteAll {
+		return sqlname.QuoteAll(quoted)
+	}
+	return quoted
 }
 
 // quoteLiteral returns a literal that is read back under either value of

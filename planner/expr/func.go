@@ -31,7 +31,10 @@ type Func struct {
 	Volatility Volatility
 	// Inlined: PostgreSQL writes the arguments as text instead of calling the function, so that a
 	// call is as volatile as that.
-	Inlined   bool
+	Inlined bool
+	// BySetting: the result depends on a setting, although PostgreSQL declares the function
+	// immutable. Its Volatility is Stable, so that it is not called before the statement runs.
+	BySetting bool
 	NotStrict bool // called with NULL arguments too; a strict function gives NULL
 	// Leakproof: nothing but the result of a call depends on its arguments, not even an error. So
 	// it may see rows that the conditions of a security barrier hide.

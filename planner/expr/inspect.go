@@ -22,6 +22,9 @@ func VolatilityOf(e Expr) Volatility {
 
 // Volatility returns that of the function, or of what PostgreSQL makes of the call.
 func (e *Call) Volatility() Volatility {
+	if e.Func.BySetting {
+		return Immutable
+	}
 	if !e.Func.Inlined {
 		return e.Func.Volatility
 	}

@@ -437,6 +437,7 @@ func (v *Values) derive() {
 			ExtraFloatDigits: int(number("extra_float_digits")),
 			XMLDocument:      text("xmloption") == "document",
 			XMLHex:           text("xmlbinary") == "hex",
+			QuoteAll:         text("quote_all_identifiers") == "on",
 			Location:         loc},
 		SearchPath:             path,
 		StatementTimeout:       millis("statement_timeout"),
@@ -459,7 +460,7 @@ func (v *Values) derive() {
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
 			text("intervalstyle"),
 			text("bytea_output"), text("extra_float_digits"), text("xmloption"),
-			text("xmlbinary"), text("session_authorization"),
+			text("xmlbinary"), text("quote_all_identifiers"), text("session_authorization"),
 			text("role"), text("row_security"), plannerKey}, "\x00"),
 	}
 	v.computed = true

@@ -11,6 +11,7 @@ type Format struct {
 	ExtraFloatDigits int
 	XMLDocument      bool // xmloption: a text of type xml shall be a document, not content
 	XMLHex           bool // xmlbinary: bytea in xml is hex, not base64
+	QuoteAll         bool // quote_all_identifiers: names are printed in quotes, all of them
 	Location         *time.Location
 	// what 'now' and 'today' mean: the transaction's start; zero is the clock
 	Now time.Time
