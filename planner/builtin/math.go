@@ -263,7 +263,7 @@ func widthBucketNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		return types.NewInt(n + 1), nil
 	}
-	// floor(n * (x - lo) / (hi - lo)) + 1, exactly.
+	// floor(n * (x - lo) / (hi - lo)) + 1; as in PostgreSQL the quotient is rounded first.
 	num, err := types.NumericSub(x, lo)
 	if err != nil {
 		return types.Null, err
@@ -275,11 +275,17 @@ func widthBucketNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	q, err := types.NumericDivTrunc(num, den)
+	q, err := types.NumericDiv(num, den)
 	if err != nil {
 		return types.Null, err
 	}
+	if q, err = types.NumericFloor(q); err != nil {
+		return types.Null, err
+	}
 	i, _ := types.NumericToInt64(q)
+	if i == math.MaxInt32 {
+		return types.Null, errIntRange(math.MaxInt32)
+	}
 	return types.NewInt(i + 1), nil
 }
 

@@ -120,6 +120,9 @@ func DependsOnSession(from, to *types.Type) bool {
 	if from.Family == types.XML && to.Family == types.String {
 		return false // one stored form, which another setting only reads differently
 	}
+	if from.Family == types.Range && to.Family == types.MultiRange {
+		return false
+	}
 	if quantity(from) && quantity(to) || isLabel(from, to) || isLabel(to, from) {
 		return expr.CastVolatility(from, to) != expr.Immutable
 	}

@@ -372,7 +372,23 @@ func (env *Env) storedAs(ctx context.Context, r *table.Desc, id table.ID,
 			return used, err
 		}
 	}
+	for _, x := range r.Exprs {
+		if slices.Contains(catalog.WireOf(x.Type).User, id) && x.Type.Nests() == arrays {
+			return indexOn(r, x.ID) + "." + x.Name, nil
+		}
+	}
 	return "", nil
+}
+
+// indexOn returns the name of an index that has an expression.
+func indexOn(r *table.Desc, expression table.ColumnID) string {
+	for i := range r.Indexes {
+		if slices.ContainsFunc(r.Indexes[i].Columns,
+			func(k table.IndexColumn) bool { return k.ColumnID == expression }) {
+			return r.Indexes[i].Name
+		}
+	}
+	return r.Name
 }
 
 // renameAttribute is RENAME ATTRIBUTE. The texts that name it are printed anew.

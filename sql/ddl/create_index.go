@@ -141,8 +141,8 @@ func (env *Env) resolveIndex(ctx context.Context, d *table.Desc, s *ast.CreateIn
 	}
 	for i := range s.Elems {
 		e := keyOf(&s.Elems[i])
-		if _, plain := columnOf(e); plain {
-			continue
+		if _, ok := columnOf(d, e); ok && e.Expr.At() == e.Pos {
+			continue // no parentheses: it is a name, not an expression
 		}
 		if _, _, err := bind.IndexExpr(ctx, env.Planner, d, e.Expr); err != nil {
 			return err
@@ -165,9 +165,9 @@ func keyOf(e *ast.IndexElem) *ast.IndexElem {
 
 // columnOf returns the name of the column that is an element of an index; false: it is an
 // expression.
-func columnOf(e *ast.IndexElem) (string, bool) {
+func columnOf(d *table.Desc, e *ast.IndexElem) (string, bool) {
 	ref, ok := e.Expr.(*ast.ColumnRef)
-	if !ok || len(ref.Qualifier) > 0 {
+	if !ok || len(ref.Qualifier) > 1 || len(ref.Qualifier) == 1 && ref.Qualifier[0] != d.Name {
 		return "", false
 	}
 	return ref.Name, true
@@ -213,7 +213,12 @@ func (env *Env) indexColumn(ctx context.Context, d *table.Desc, e *ast.IndexElem
 func (env *Env) indexKey(ctx context.Context, d *table.Desc,
 	e *ast.IndexElem) (k table.IndexColumn, name string, t *types.Type, err error) {
 	e = keyOf(e)
-	if column, ok := columnOf(e); ok {
+	column, ok := columnOf(d, e)
+	if ok && e.Expr.At() != e.Pos && d.Column(column) < 0 {
+		// In parentheses it may be the name of the table: a row.
+		ok = builtin.SystemColumnType(column) != nil
+	}
+	if ok {
 		o, err := indexedColumn(d, column)
 		if err != nil {
 			return k, "", nil, err

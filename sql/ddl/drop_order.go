@@ -29,7 +29,7 @@ func (dr *dropper) dropObjects(ctx context.Context) error {
 			return err
 		}
 		if len(relations)+len(list) == n {
-			return dr.stuck(relations, list)
+			return dr.dropCircle(ctx, relations, list)
 		}
 	}
 	return nil
@@ -111,6 +111,44 @@ func (dr *dropper) dropParts(ctx context.Context) error {
 		i := domainCheck(next, p.check)
 		next.Checks = slices.Delete(next.Checks, i, i+1)
 		if err := dr.env.putDomain(ctx, old, next, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCircle drops what is left once nothing more is unused: relations and types of which the
+// expressions of each other, or their own, are made. That they can be read no more in between does
+// not matter, as all of them go.
+func (dr *dropper) dropCircle(ctx context.Context, relations []*table.Desc,
+	list []*catalog.TypeDesc) error {
+	left, ids := map[table.ID]bool{}, []table.ID(nil)
+	for _, r := range relations {
+		left[r.ID], ids = true, append(ids, r.RowType)
+	}
+	for _, d := range list {
+		left[d.ID], ids = true, append(ids, d.ID)
+	}
+	for _, id := range ids {
+		relationsOf, typesOf, err := dr.env.View.TypeDependents(ctx, id)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(relationsOf, func(r *table.Desc) bool { return !left[r.ID] }) ||
+			slices.ContainsFunc(typesOf, func(d *catalog.TypeDesc) bool { return !left[d.ID] }) {
+			return dr.stuck(relations, list)
+		}
+	}
+	for _, r := range relations {
+		if err := dr.drop(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, d := range list {
+		if d.Class != 0 && left[d.Class] {
+			continue // went with its relation
+		}
+		if err := dr.env.View.DropType(ctx, d); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,13 @@ func (env *Env) indexExpression(ctx context.Context, d *table.Desc,
 	if err := immutable(x, "expression"); err != nil {
 		return nil, err
 	}
+	if within, err := env.madeOf(ctx, x.Type(), d.RowType); err != nil {
+		return nil, err
+	} else if within {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"index on an expression of type %s, which has a row of the table within it, is not "+
+				"supported", x.Type()).At(int(e.At()))
+	}
 	text, err := deparse.IndexKey(ctx, env.Planner, d, e,
 		deparse.Options{Source: true, Pretty: true})
 	if err != nil {

@@ -109,25 +109,24 @@ func descVersion(b []byte) (version uint64, rest []byte, err error) {
 	return v, b[1+n:], nil
 }
 
-func (c *Catalog) decodeDesc(b []byte, types resolveType) (*table.Desc, error) {
-	d, err := parseDesc(b, types)
+func (c *Catalog) decodeDesc(b []byte, types resolveType,
+	known func(*table.Desc)) (*table.Desc, error) {
+	d, err := parseDesc(b, types, known)
 	if err != nil {
 		return nil, err
 	}
 	return d, c.prepare(d)
 }
 
-// parseDesc is decodeDesc before the encodings of rows and entries are worked out.
-func parseDesc(b []byte, types resolveType) (*table.Desc, error) {
-	_, js, err := descVersion(b)
+// parseDesc is decodeDesc before the encodings of rows and entries are worked out. It calls known,
+// which may be nil, once the columns are known: the types of what lies above them may be made of
+// rows of the relation.
+func parseDesc(b []byte, types resolveType, known func(*table.Desc)) (*table.Desc, error) {
+	w, err := parseWire(b)
 	if err != nil {
 		return nil, err
 	}
-	var w wireDesc
-	if err := json.Unmarshal(js, &w); err != nil {
-		return nil, fmt.Errorf("catalog: descriptor: %w: %w", kv.ErrCorruption, err)
-	}
-	d, err := w.desc(types)
+	d, err := w.desc(types, known)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +139,22 @@ func parseDesc(b []byte, types resolveType) (*table.Desc, error) {
 	return d, nil
 }
 
-// desc returns the descriptor that was encoded.
-func (w *wireDesc) desc(types resolveType) (*table.Desc, error) {
+func parseWire(b []byte) (*wireDesc, error) {
+	_, js, err := descVersion(b)
+	if err != nil {
+		return nil, err
+	}
+	w := &wireDesc{}
+	if err := json.Unmarshal(js, w); err != nil {
+		return nil, fmt.Errorf("catalog: descriptor: %w: %w", kv.ErrCorruption, err)
+	}
+	return w, nil
+}
+
+// columns returns the descriptor that was encoded, up to its columns.
+func (w *wireDesc) columns(types resolveType) (*table.Desc, error) {
 	d := &w.Desc
-	d.Columns = make([]table.Column, len(w.Columns))
+	d.Columns, d.Exprs = make([]table.Column, len(w.Columns)), nil
 	for i, c := range w.Columns {
 		t, err := types(c.Type)
 		if err != nil {
@@ -152,7 +163,18 @@ func (w *wireDesc) desc(types resolveType) (*table.Desc, error) {
 		d.Columns[i] = c.Column
 		d.Columns[i].Type = t
 	}
-	d.Exprs = nil
+	return d, nil
+}
+
+// desc returns the descriptor that was encoded.
+func (w *wireDesc) desc(types resolveType, known func(*table.Desc)) (*table.Desc, error) {
+	d, err := w.columns(types)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		known(d)
+	}
 	for _, e := range w.Exprs {
 		t, err := types(e.Type)
 		if err != nil {
@@ -165,7 +187,7 @@ func (w *wireDesc) desc(types resolveType) (*table.Desc, error) {
 		return nil, err
 	}
 	for i := range w.States {
-		s, err := w.States[i].desc(types)
+		s, err := w.States[i].desc(types, nil)
 		if err != nil {
 			return nil, err
 		}

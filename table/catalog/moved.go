@@ -96,7 +96,7 @@ func (o Observed) Former(c *observer.Change) (d *table.Desc, key []byte, err err
 			}
 		}
 		return heldType(w) // a user type may be gone
-	})
+	}, nil)
 	if err == nil {
 		err = d.Prepare(nil) // a shape has no indexes but the primary key
 	}

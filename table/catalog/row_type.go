@@ -14,9 +14,12 @@ import (
 // one of the two behind that of the relation; nil, nil when there is none.
 func (v *View) rowTypeByOID(ctx context.Context, id table.ID) (*types.Type, error) {
 	for back := table.ID(1); back <= 2 && id >= back+FirstID; back++ {
-		d, err := v.RelationByID(ctx, id-back)
-		if err != nil {
-			return nil, err
+		d := v.begun[id-back]
+		if d == nil {
+			var err error
+			if d, err = v.RelationByID(ctx, id-back); err != nil {
+				return nil, err
+			}
 		}
 		if d == nil || d.RowType == 0 {
 			continue

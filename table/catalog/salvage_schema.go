@@ -249,7 +249,7 @@ func (c *schemaCopy) readBehindDamage(ctx context.Context) error {
 func (c *schemaCopy) readDesc(rest string, value []byte) {
 	id, b, ok := table.ReadID([]byte(rest))
 	var lost idSet
-	d, err := parseDesc(value, c.typeOf(&lost))
+	d, err := parseDesc(value, c.typeOf(&lost), nil)
 	if !ok || len(b) > 0 || err != nil || d.ID != id {
 		c.undecodable(append([]byte{table.PrefixCatalog, tagDesc}, rest...))
 		return

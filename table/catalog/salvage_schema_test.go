@@ -236,7 +236,7 @@ func TestASchemaWithDamageAnywhere(t *testing.T) {
 func requireRelations(t *testing.T, to *txn.Store, bad [][]byte, descs, left map[string]string,
 	lost string) {
 	for key, value := range descs {
-		d, err := new(Catalog).decodeDesc([]byte(value), heldType)
+		d, err := new(Catalog).decodeDesc([]byte(value), heldType, nil)
 		require.NoError(t, err)
 		damaged := slices.ContainsFunc(bad, func(raw []byte) bool {
 			user, _, _ := mvcc.KeyOf(raw)
@@ -249,7 +249,7 @@ func requireRelations(t *testing.T, to *txn.Store, bad [][]byte, descs, left map
 			require.True(t, there, "%s is not there: %s", d.Name, lost)
 		}
 		if there && d.Kind == table.KindTable {
-			now, err := new(Catalog).decodeDesc([]byte(left[key]), heldType)
+			now, err := new(Catalog).decodeDesc([]byte(left[key]), heldType, nil)
 			require.NoError(t, err)
 			require.Len(t, pairsOf(t, to, now.Span().Start), schemaRows)
 		}

@@ -63,7 +63,11 @@ func (c *schemaCopy) rowType(id table.ID, resolve resolveType) *types.Type {
 		if !ok {
 			continue
 		}
-		d, err := parseDesc(value, resolve)
+		w, err := parseWire(value)
+		if err != nil {
+			continue
+		}
+		d, err := w.columns(resolve)
 		if err != nil || d.ID != id-back || d.RowType == 0 {
 			continue
 		}

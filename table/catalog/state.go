@@ -76,7 +76,8 @@ func (c *Catalog) at(version uint64) *state {
 
 // decoded returns the descriptor whose value is b, decoding it only when its version is not the one
 // decoded last. Requires: b is committed.
-func (c *Catalog) decoded(id table.ID, b []byte, types resolveType) (*table.Desc, error) {
+func (c *Catalog) decoded(id table.ID, b []byte, types resolveType,
+	known func(*table.Desc)) (*table.Desc, error) {
 	version, _, err := descVersion(b)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (c *Catalog) decoded(id table.ID, b []byte, types resolveType) (*table.Desc
 	if d != nil && d.Version == version {
 		return d, nil
 	}
-	if d, err = c.decodeDesc(b, types); err != nil {
+	if d, err = c.decodeDesc(b, types, known); err != nil {
 		return nil, err
 	}
 	c.cache.Lock()

@@ -285,7 +285,8 @@ func (v *View) temporaryRelation(ctx context.Context, id table.ID) (*table.Desc,
 			if err != nil || b == nil {
 				return nil, err
 			}
-			d, err := v.temporary.desc(id, b, v.temporaryType(ctx))
+			defer delete(v.begun, id)
+			d, err := v.temporary.desc(id, b, v.temporaryType(ctx), v.begin)
 			if err != nil || d.SchemaID != v.temporary.Schema.ID {
 				return nil, err // another session's
 			}
@@ -294,12 +295,13 @@ func (v *View) temporaryRelation(ctx context.Context, id table.ID) (*table.Desc,
 }
 
 // desc decodes a descriptor, or finds it decoded.
-func (t *Temporary) desc(id table.ID, b []byte, types resolveType) (*table.Desc, error) {
+func (t *Temporary) desc(id table.ID, b []byte, types resolveType,
+	known func(*table.Desc)) (*table.Desc, error) {
 	if o, ok := t.descs[id]; ok && bytes.Equal(o.encoded, b) && len(UserTypes(o.desc)) == 0 {
 		return o.desc, nil
 	}
 	encoded := bytes.Clone(b)
-	d, err := t.c.decodeDesc(encoded, types)
+	d, err := t.c.decodeDesc(encoded, types, known)
 	if err != nil {
 		return nil, err
 	}

@@ -192,6 +192,9 @@ func (v *View) typeNamed(ctx context.Context, db, schema table.ID, name string) 
 
 // userType finds a user type by its ID or that of the type of its arrays.
 func (v *View) userType(ctx context.Context, id table.ID) (u *userType, array bool, err error) {
+	if u := v.begunTypes[id]; u != nil {
+		return u, false, nil
+	}
 	st, err := v.state(ctx)
 	if err != nil {
 		return nil, false, err
@@ -230,7 +233,7 @@ func (v *View) loadType(ctx context.Context, id table.ID, own bool) (*typeEntry,
 		return &typeEntry{arrayOf: rec.ArrayOf}, nil
 	}
 	u := &userType{encoded: bytes.Clone(b), desc: rec.Type}
-	if u.t, err = v.build(ctx, rec.Type); err != nil {
+	if err := v.build(ctx, u); err != nil {
 		return nil, err
 	}
 	if own {
@@ -252,18 +255,23 @@ func decodeType(b []byte) (*typeRecord, error) {
 
 // build makes the type that a descriptor describes. The types that it is made of are what they are
 // in the same state of the catalog: a change of one gives those that use it another version.
-func (v *View) build(ctx context.Context, d *TypeDesc) (*types.Type, error) {
-	resolve := func(w WireType) (*types.Type, error) { return v.wireType(ctx, w) }
-	t, err := buildType(d, uint64(v.tx.StartTS()), resolve)
+func (v *View) build(ctx context.Context, u *userType) (err error) {
+	d, resolve := u.desc, v.resolver(ctx)
+	u.t, err = buildType(d, uint64(v.tx.StartTS()), resolve)
 	if err != nil || len(d.Checks) == 0 || v.c.programs == nil {
-		return t, err
+		return err
 	}
+	if v.begunTypes == nil {
+		v.begunTypes = map[table.ID]*userType{}
+	}
+	v.begunTypes[d.ID] = u
+	defer delete(v.begunTypes, d.ID)
 	mentioned, err := resolveAll(d.Uses, resolve)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.Def.Program = v.c.programs.CompileDomain(t.Def, mentioned)
-	return t, nil
+	u.t.Def.Program = v.c.programs.CompileDomain(u.t.Def, mentioned)
+	return nil
 }
 
 // buildType makes a type of its descriptor. now is the startTS of the transaction that asks.
@@ -362,5 +370,7 @@ func (v *View) TypeDependents(ctx context.Context, id table.ID) (relations []*ta
 
 // Built returns the type that a descriptor describes, which need not be stored.
 func (v *View) Built(ctx context.Context, d *TypeDesc) (*types.Type, error) {
-	return v.build(ctx, d)
+	u := &userType{desc: d}
+	err := v.build(ctx, u)
+	return u.t, err
 }

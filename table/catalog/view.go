@@ -39,6 +39,10 @@ type View struct {
 	ownOwners map[table.ID]owners
 	// temporary is the session's temporary schema, nil while it has none.
 	temporary *Temporary
+	// Relations and user types that are being decoded, as far as their columns and fields are
+	// known: what else they have may lead back to them.
+	begun      map[table.ID]*table.Desc
+	begunTypes map[table.ID]*userType
 }
 
 type ownDesc struct {
@@ -274,17 +278,27 @@ func (v *View) mustDesc(ctx context.Context, id table.ID) (*table.Desc, error) {
 	return d, err
 }
 
+// begin notes a relation that is being decoded.
+func (v *View) begin(d *table.Desc) {
+	if v.begun == nil {
+		v.begun = map[table.ID]*table.Desc{}
+	}
+	v.begun[d.ID] = d
+}
+
 // desc decodes a descriptor, or finds it decoded.
 func (v *View) desc(ctx context.Context, id table.ID, b []byte, committed bool) (*table.Desc,
 	error) {
+	known := func(d *table.Desc) { v.begin(d) }
+	defer delete(v.begun, id)
 	if committed {
-		return v.c.decoded(id, b, v.resolver(ctx))
+		return v.c.decoded(id, b, v.resolver(ctx), known)
 	}
 	if o, ok := v.own[id]; ok && bytes.Equal(o.encoded, b) {
 		return o.desc, nil
 	}
 	encoded := bytes.Clone(b)
-	d, err := v.c.decodeDesc(encoded, v.resolver(ctx))
+	d, err := v.c.decodeDesc(encoded, v.resolver(ctx), known)
 	if err != nil {
 		return nil, err
 	}

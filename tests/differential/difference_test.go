@@ -110,6 +110,13 @@ func onlyStoredRows(_ *comparison, _ string, want, got *reply) bool {
 	return plain(want) == plain(got)
 }
 
+var dropsNotNull = re(`^ALTER DOMAIN \w+ DROP NOT NULL`)
+
+// afterDropNotNull reports whether a domain has lost its NOT NULL in the same sequence.
+func afterDropNotNull(c *comparison, _ string, _, _ *reply) bool {
+	return slices.ContainsFunc(c.sequence, dropsNotNull.MatchString)
+}
+
 var readsRows = re(`\b(FROM|UPDATE|DELETE)\b`)
 
 // severalParts reports whether the error of a statement may be of several expressions or rows.
