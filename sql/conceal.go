@@ -42,7 +42,7 @@ func (s *transactor) conceal(ctx context.Context, needs []*opt.Need, err error) 
 		}
 		return &hidden
 	}
-	text, any := table.FormatColumns(shown.Desc, shown.Row, func(c *table.Column) bool {
+	text, any := shown.FormatColumns(func(c *table.Column) bool {
 		return mayColumns(a, d, acl.Select, []table.ColumnID{c.ID}) ||
 			slices.ContainsFunc(needs, func(n *opt.Need) bool {
 				return n.Relation == d.ID && (slices.Contains(n.Inserted, c.ID) ||
@@ -53,4 +53,17 @@ func (s *transactor) conceal(ctx context.Context, needs []*opt.Need, err error) 
 		hidden.Detail = "Failing row contains " + text + "."
 	}
 	return &hidden
+}
+
+// printed prints the row of an error's detail by the settings of the session, and objects in it by
+// their names. Below the session they are numbers.
+func (s *planRunner) printed(ctx context.Context, err error) error {
+	var shown *table.Disclosure
+	e, ok := err.(*sqlerr.Error)
+	if !ok || !errors.As(err, &shown) || shown.Row == nil || s.tx.view == nil {
+		return err
+	}
+	next := *e
+	next.Cause, next.Detail = shown.PrintedBy(&s.runtime(ctx).Format)
+	return &next
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
@@ -74,6 +75,18 @@ func notCopied(d *table.Desc, to bool) error {
 	return err
 }
 
+// missingSchema is 3F000 for the written name of a schema that does not exist.
+func (s utility) missingSchema(ctx context.Context, name string) error {
+	if name == "" || strings.HasPrefix(name, "pg_") || name == "information_schema" {
+		return nil
+	}
+	_, ok, err := s.tx.view.Schema(ctx, s.databaseID, name)
+	if err == nil && !ok {
+		err = sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", name)
+	}
+	return err
+}
+
 // copyTable finds the table of a COPY and the columns that take part.
 func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
 	d, err := resolver{&s.planRunner}.named(ctx, *st.Table)
@@ -81,8 +94,11 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 		return nil, nil, err
 	}
 	if d == nil {
+		if err := s.missingSchema(ctx, st.Table.Schema); err != nil {
+			return nil, nil, err
+		}
 		return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
-			plainName(*st.Table)).At(int(st.Table.Pos))
+			plainName(*st.Table))
 	}
 	if d.Kind != table.KindTable && d.Kind != table.KindVirtual {
 		return nil, nil, notCopied(d, st.From)

@@ -45,7 +45,7 @@ func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 			return b, nil
 		}
 		if err := p.runAgain(ctx, err); err != nil {
-			return nil, p.s.conceal(ctx, p.needs, err)
+			return nil, p.s.conceal(ctx, p.needs, p.s.printed(ctx, err))
 		}
 	}
 }

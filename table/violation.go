@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -158,8 +159,17 @@ type Disclosure struct {
 	Desc *Desc
 	Row  []types.Datum // nil: of a key
 	Key  []ColumnID    // as in IndexColumn
+	// Format is how the values of Row are printed; nil: as in any session, objects as numbers.
+	Format *types.Format
 	// Otherwise is the detail for a role that may not see the values; "" for none.
 	Otherwise string
+}
+
+// PrintedBy returns a disclosure of the same row, which is printed by f, and its detail.
+func (d *Disclosure) PrintedBy(f *types.Format) (by *Disclosure, detail string) {
+	c := *d
+	c.Format = f
+	return &c, "Failing row contains " + formatRow(d.Desc, d.Row, f) + "."
 }
 
 // Error is part of error.
@@ -181,9 +191,10 @@ func (l *layout) columnIDs() []ColumnID {
 	return out
 }
 
-// FormatColumns shows some columns of a row, as details do if these are not all: (a, b) = (1, x).
-func FormatColumns(d *Desc, row []types.Datum, shown func(c *Column) bool) (text string,
-	any bool) {
+// FormatColumns shows some columns of the row, as details do if these are not all:
+// (a, b) = (1, x).
+func (by *Disclosure) FormatColumns(shown func(c *Column) bool) (text string, any bool) {
+	d, row, f := by.Desc, by.Row, cmp.Or(by.Format, &types.DefaultFormat)
 	some, names := *d, []string{}
 	some.Columns = nil
 	var values []types.Datum
@@ -193,7 +204,7 @@ func FormatColumns(d *Desc, row []types.Datum, shown func(c *Column) bool) (text
 			names = append(names, c.Name)
 		}
 	}
-	return "(" + strings.Join(names, ", ") + ") = " + FormatRow(&some, values), len(names) > 0
+	return "(" + strings.Join(names, ", ") + ") = " + formatRow(&some, values, f), len(names) > 0
 }
 
 // maxFieldText is where PostgreSQL cuts a field of "Failing row contains".
@@ -201,6 +212,10 @@ const maxFieldText = 64
 
 // FormatRow shows a row as details do: (1, null, x). Hidden columns are left out.
 func FormatRow(d *Desc, row []types.Datum) string {
+	return formatRow(d, row, &types.DefaultFormat)
+}
+
+func formatRow(d *Desc, row []types.Datum, f *types.Format) string {
 	var b strings.Builder
 	separator := "("
 	for i := range d.Columns {
@@ -209,7 +224,7 @@ func FormatRow(d *Desc, row []types.Datum) string {
 		}
 		b.WriteString(separator)
 		separator = ", "
-		s := text(d.Columns[i].Type, row[i])
+		s := textBy(d.Columns[i].Type, row[i], f)
 		if len(s) > maxFieldText {
 			cut := maxFieldText
 			for cut > 0 && s[cut]&0xC0 == 0x80 { // not within a character
@@ -226,9 +241,11 @@ func FormatRow(d *Desc, row []types.Datum) string {
 	return b.String()
 }
 
-func text(t *types.Type, d types.Datum) string {
+func text(t *types.Type, d types.Datum) string { return textBy(t, d, &types.DefaultFormat) }
+
+func textBy(t *types.Type, d types.Datum, f *types.Format) string {
 	if d.Null {
 		return "null"
 	}
-	return types.Text(t, d, &types.DefaultFormat)
+	return types.Text(t, d, f)
 }

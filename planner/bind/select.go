@@ -52,7 +52,7 @@ func (s *selecting) bindClauses(orderBy []ast.OrderItem) {
 	}
 	s.bindGroupBy()
 	s.bindDistinct()
-	sc.sel.checkDefs()
+	s.b.checkDefs(sc)
 }
 
 func (s *selecting) ordered(t int) bool {

@@ -176,7 +176,9 @@ func undefinedWindowFunction(call *ast.FuncCall, args []expr.Expr) error {
 }
 
 // checkDefs checks the windows of a WINDOW clause, including those that no call refers to.
-func (sel *selectState) checkDefs() {
+func (b *binder) checkDefs(sc *scope) {
+	sel := sc.sel
+	sel.clause = clauseWindow
 	for i := range sel.defs {
 		w := &sel.defs[i]
 		if slices.ContainsFunc(sel.defs[:i],
@@ -184,7 +186,7 @@ func (sel *selectState) checkDefs() {
 			panic(failure.At(w.Pos, sqlerr.WindowingError, "window \"%s\" is already defined",
 				w.Name))
 		}
-		sel.windowDef(w)
+		b.windowSpec(sc, sel.windowDef(w), &windowCall{})
 	}
 }
 

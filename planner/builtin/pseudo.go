@@ -42,6 +42,11 @@ func category(t *types.Type) byte {
 
 func isPreferred(t *types.Type) bool { return !isPolymorphic(t) && !isAny(t) && t.Preferred() }
 
+// isTypedRow reports whether values of type from are rows of a table of the composite type to.
+func isTypedRow(from, to *types.Type) bool {
+	return from.Def != nil && from.Def.Of != 0 && from.Def.Of == to.OID
+}
+
 // CanCoerce reports whether a value of type from is implicitly converted to type to: it has the
 // same type, is a literal of unknown type, has an implicit cast, or is an array whose elements have
 // one. A domain is converted as what it is over.
@@ -50,11 +55,13 @@ func CanCoerce(from, to *types.Type) bool {
 	switch {
 	case from.OID == to.OID, isUnknown(from), isAny(to):
 		return true
+	case isTypedRow(from, to):
+		return true
 	case to.OID == types.OIDRecord || from.OID == types.OIDRecord:
 		return from.Family == types.Record && to.Family == types.Record
 	case from.Elem != nil && to.Elem != nil:
 		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector &&
-			CanCoerce(from.Elem, to.Elem)
+			!isTypedRow(from.Elem, to.Elem) && CanCoerce(from.Elem, to.Elem)
 	}
 	return types.CastContext(from.OID, to.OID) == 'i'
 }

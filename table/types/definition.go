@@ -49,6 +49,9 @@ type Definition struct {
 	// Class is the OID in pg_class of what describes the fields: a relation if it is a RowType.
 	Class   OID
 	RowType bool
+	// Of is the composite type of a typed table, of whose rows this is the type: each is a value of
+	// that type too. It is 0 for other types.
+	Of OID
 	// System: the type is of information_schema or of the rows of a system relation. It is there in
 	// every database, and nothing is kept to find what rests on it.
 	System bool
