@@ -110,13 +110,19 @@ func (b *binder) viewDefault(c, col *table.Column) expr.Expr {
 // defaultValue is the value of a DEFAULT; without one that of the column's domain, or NULL, which
 // the domain may refuse.
 func (b *binder) defaultValue(text string, col *table.Column) expr.Expr {
-	if text == "" && col.Type.IsDomain() {
+	ofDomain := text == "" && col.Type.IsDomain()
+	if ofDomain {
 		text = col.Type.Def.Default
 	}
 	if text == "" {
 		return b.coerce(&expr.Const{T: types.TUnknown, Value: types.Null}, col.Type, assignment, 0)
 	}
 	value, _ := b.storedExpr(nil, 0, text, clauseDefault)
+	if ofDomain && col.Type.Def.Base.IsDomain() { // is a value of that domain first
+		below := *col
+		below.Type = col.Type.Def.Base
+		value = b.assign(value, &below, 0)
+	}
 	return b.assign(value, col, 0)
 }
 

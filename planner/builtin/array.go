@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,10 +152,22 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	x, y := a[0].Arr, a[1].Arr
 	dims, lower, ok := catDims(x, y)
 	if !ok {
-		return types.Null, errSubscripts("cannot concatenate incompatible arrays")
+		return types.Null, errSubscripts("cannot concatenate incompatible arrays").
+			WithDetail("%s", incompatible(len(x.Dims), len(y.Dims)))
 	}
 	both, err := concatElements(rt, x.Elems, y.Elems)
 	return types.Datum{Arr: &types.ArrayValue{Elems: both, Dims: dims, Lower: lower}}, err
+}
+
+// incompatible says why arrays of so many dimensions cannot be concatenated.
+func incompatible(x, y int) string {
+	switch y - x {
+	case 0:
+		return "Arrays with differing element dimensions are not compatible for concatenation."
+	case 1, -1:
+		return "Arrays with differing dimensions are not compatible for concatenation."
+	}
+	return fmt.Sprintf("Arrays of %d and %d dimensions are not compatible for concatenation.", x, y)
 }
 
 // catDims returns the dimensions and lower bounds of the concatenation of two arrays. It returns

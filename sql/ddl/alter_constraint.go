@@ -37,6 +37,9 @@ func (a *alteration) addTableConstraint(ctx context.Context, c *ast.TableConstra
 
 func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error {
 	if c.Name != "" && constraintNamed(a.d, c.Name) {
+		if _, err := a.env.bindCheck(ctx, a.d, c.Expr); err != nil {
+			return unplaced(err) // comes first, as in PostgreSQL
+		}
 		return duplicateConstraint(a.d, c.Name)
 	}
 	next := a.d.Clone()

@@ -188,9 +188,12 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type,
 			c.Name, t.SQLName()).
 			WithHint("You might need to add an explicit cast.")
 	}
-	return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-		"column \"%s\" cannot be cast automatically to type %s", c.Name, t.SQLName()).
-		WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
+	refused := sqlerr.New(sqlerr.DatatypeMismatch,
+		"column \"%s\" cannot be cast automatically to type %s", c.Name, t.SQLName())
+	if c.Generated != "" {
+		return nil, refused // USING is not for generated columns
+	}
+	return nil, refused.WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
 }
 
 // typedDefault returns the default of a column with the types of its literals, which a stored text

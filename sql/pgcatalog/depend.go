@@ -70,7 +70,8 @@ func (r *reader) sequenceDepends(d *table.Desc, put func(dependency)) {
 		return
 	}
 	kind := "a"
-	if i := owner.ColumnByID(q.OwnerColumn); i >= 0 && owner.Columns[i].Identity != "" {
+	if i := owner.ColumnByID(q.OwnerColumn); i >= 0 && owner.Columns[i].Identity != "" &&
+		owner.Columns[i].SequenceID == d.ID {
 		kind = "i"
 	}
 	put(dependency{classRelation, d.ID, classRelation, q.OwnerTable,

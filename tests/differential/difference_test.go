@@ -110,6 +110,23 @@ func onlyStoredRows(_ *comparison, _ string, want, got *reply) bool {
 	return plain(want) == plain(got)
 }
 
+// within returns a condition of an explanation: that the statement, or one before it that made
+// something in the same tables, has an expression.
+func within(pattern string) func(*comparison, string, *reply, *reply) bool {
+	has := re(pattern).MatchString
+	return func(c *comparison, text string, _, _ *reply) bool {
+		return has(text) || slices.ContainsFunc(c.sequence, has) || slices.ContainsFunc(c.made, has)
+	}
+}
+
+var aValue = re(`"[^"]*"|: .*|[-0-9.]+`)
+
+// otherValue reports whether the errors of a statement that reads rows differ in a value only.
+func otherValue(_ *comparison, text string, want, got *reply) bool {
+	plain := func(r *reply) string { return aValue.ReplaceAllString(r.error, "") }
+	return readsRows.MatchString(text) && plain(want) == plain(got)
+}
+
 var dropsNotNull = re(`^ALTER DOMAIN \w+ DROP NOT NULL`)
 
 // afterDropNotNull reports whether a domain has lost its NOT NULL in the same sequence.

@@ -56,7 +56,7 @@ func TestStatementsAnswerAsPostgreSQL(t *testing.T) {
 			c.anew = true
 		}
 		if c.anew {
-			c.anew, g.coming = false, nil
+			c.anew, c.made, g.coming = false, nil, nil
 			for _, text := range g.setup() {
 				c.compare(i, text, false)
 			}
@@ -84,6 +84,7 @@ type comparison struct {
 	differences   []string
 	anew          bool     // the tables may differ
 	sequence      []string // the statements before, of the same sequence
+	made          []string // those that made something beside rows in the same tables
 }
 
 func (c *comparison) compare(i int, text string, strict bool) {
@@ -91,7 +92,12 @@ func (c *comparison) compare(i int, text string, strict bool) {
 	if !strict {
 		c.sequence = nil
 	}
-	defer func() { c.sequence = append(c.sequence, text) }()
+	defer func() {
+		c.sequence = append(c.sequence, text)
+		if strings.HasPrefix(text, "CREATE") {
+			c.made = append(c.made, text)
+		}
+	}()
 	if want.code == "" {
 		c.answered++
 	}
