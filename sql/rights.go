@@ -64,17 +64,28 @@ func (s *planRunner) checkRight(ctx context.Context, v *catalog.View, a *acl.Aut
 	if r.Routine != 0 {
 		return s.checkExecute(ctx, v, a.As(as), r.Routine)
 	}
-	d := pgcatalog.ByID(r.Relation)
-	if d == nil {
-		var err error
-		if d, err = v.RelationByID(ctx, r.Relation); err != nil || d == nil {
-			return err
-		}
+	d, err := s.judgedRelation(ctx, v, r.Relation)
+	if err != nil || d == nil {
+		return err
 	}
 	if mayAll(a.As(as), d, r) {
 		return nil
 	}
 	return deniedRelation(d)
+}
+
+// judgedRelation is a relation by whose access list rights are judged in v: one that is gone by now
+// is judged by what the transaction sees of it. Its rows can still be read in the past.
+func (s *planRunner) judgedRelation(ctx context.Context, v *catalog.View,
+	id table.ID) (*table.Desc, error) {
+	if d := pgcatalog.ByID(id); d != nil {
+		return d, nil
+	}
+	d, err := v.RelationByID(ctx, id)
+	if d == nil && err == nil && v != s.tx.view {
+		d, err = s.tx.view.RelationByID(ctx, id)
+	}
+	return d, err
 }
 
 // deniedRelation is the error for a relation that a role may not use so.

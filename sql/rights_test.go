@@ -52,6 +52,26 @@ func TestOldSnapshotsKeepNoRevokedRights(t *testing.T) {
 	}
 }
 
+// The rows of a table that is gone are read in the past, and by an older snapshot, with the rights
+// that it had.
+func TestTablesThatAreGoneKeepTheirRights(t *testing.T) {
+	e := newEngine(t)
+	owner, s := newSession(t, e), newSession(t, e)
+	mustQuery(t, owner, `CREATE ROLE al; CREATE TABLE gone (a int); CREATE TABLE shown (a int);
+		INSERT INTO gone VALUES (1); INSERT INTO shown VALUES (1); GRANT SELECT ON shown TO al;
+		CREATE TABLE own (a int); ALTER TABLE own OWNER TO al`)
+	at := strings.Fields(mustQuery(t, owner, "SELECT minidb_snapshot_timestamp()"))[1]
+	mustQuery(t, s, "SET ROLE al")
+	mustQuery(t, s, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT a FROM own")
+	mustQuery(t, owner, "DROP TABLE gone; DROP TABLE shown")
+	fails(t, s, "SELECT a FROM gone", sqlerr.InsufficientPrivilege)
+	mustQuery(t, s, "ROLLBACK")
+	mustQuery(t, s, "SELECT a FROM shown AS OF SYSTEM TIME "+at)
+	fails(t, s, "SELECT a FROM gone AS OF SYSTEM TIME "+at, sqlerr.InsufficientPrivilege)
+	mustQuery(t, s, "RESET ROLE")
+	mustQuery(t, s, "SELECT a FROM gone AS OF SYSTEM TIME "+at)
+}
+
 // A transaction keeps no revoked right by changes of the schema that it makes itself.
 func TestOwnSchemaChangesKeepNoRevokedRights(t *testing.T) {
 	e := newEngine(t)
