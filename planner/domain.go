@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -29,6 +30,7 @@ func (p Programs) CompileDomain(def *types.Definition,
 		e, err := bindText(env, row, c.Text, types.TBool)
 		if err == nil {
 			out.stable = out.stable || expr.VolatilityOf(e) != expr.Immutable
+			e, _ = rule.Fold(e) // an error in a constant is that of the first value
 			var program *eval.Program
 			program, err = eval.Compile(e)
 			out.checks = append(out.checks, compiled{program, err})
