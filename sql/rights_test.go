@@ -179,6 +179,10 @@ func TestEachPrivilegeIsAskedFor(t *testing.T) {
 			"COMMENT ON TYPE y IS 'x'", "COMMENT ON TYPE yo IS 'x'"},
 		"last value": {"CREATE SEQUENCE o; GRANT UPDATE ON q TO al; GRANT USAGE ON o TO al",
 			"SELECT pg_sequence_last_value('q')", "SELECT pg_sequence_last_value('o')"},
+		"sequence parameters": {"CREATE SEQUENCE o; GRANT USAGE ON o TO al",
+			"SELECT pg_sequence_parameters('q'::regclass)",
+			"SELECT pg_sequence_parameters('o'::regclass)"},
+		"reset of counters": {"SELECT 1", "SELECT pg_stat_reset()", "SELECT 1"},
 		"temporary": {"REVOKE TEMPORARY ON DATABASE postgres FROM public",
 			"CREATE TEMP TABLE own (a int)", "SELECT 1"},
 		"view": {"GRANT SELECT ON v TO al; ALTER VIEW v OWNER TO bo; " +

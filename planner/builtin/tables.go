@@ -10,7 +10,7 @@ func functionTable() []def {
 		systemFunctions(), transactionFunctions(), sequenceFunctions(),
 		advisoryFunctions(), observerFunctions(),
 		deadLetterFunctions(), takeFunctions(), backendFunctions(), counterFunctions(),
-		identityFunctions(), notifyFunctions(),
+		identityFunctions(), sequenceParameterFunctions(), notifyFunctions(),
 		bitFunctions, enumFunctions, catalogFunctions, catalogSets, informationFunctions,
 		inetFunctions, macFunctions, timeTZFunctions, moneyFunctions,
 		geometryFunctions, rangeFunctions(), connectionFunctions, jsonPathFunctions(),
