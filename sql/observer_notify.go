@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/acl"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 )
@@ -18,6 +19,9 @@ func (f *accessor) NotifyObserver(name, key string) error {
 	}
 	o, err := f.s.notifiable(f.ctx, name)
 	if err != nil {
+		return err
+	}
+	if err := f.s.mayAnyOn(f.ctx, o.Table, acl.Update); err != nil {
 		return err
 	}
 	values, err := f.keyValues(o.Table, key)

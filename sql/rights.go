@@ -257,6 +257,20 @@ func (f *accessor) MaySeeLast(oid types.OID) error {
 	return f.s.mayAnyOn(f.ctx, d, acl.Usage|acl.Select)
 }
 
+// mayTake returns 42501 unless the current role may take the changes of a table: they show all of
+// its rows, and are locked and settled, as by SELECT … FOR UPDATE.
+func (s *planRunner) mayTake(ctx context.Context, d *table.Desc) error {
+	a, err := s.authority(ctx)
+	if err != nil || a.Superuser() {
+		return err
+	}
+	if d, err = s.presentTable(ctx, d); err != nil || d.Open(a) &&
+		a.Granted(d.Class(), d.OwnedBy(), d.ACL, acl.Update) != 0 {
+		return err
+	}
+	return deniedRelation(d)
+}
+
 // maySignal returns 42501 unless the session may cancel or end the statement of another.
 func (f *accessor) maySignal(pid int32, verb string) error {
 	f.s.engine.mu.Lock()

@@ -348,3 +348,29 @@ func TestSessionsBeginAsTheirOwnRole(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, mustQuery(t, s, roles), "\ngrp|postgres|off\n")
 }
+
+// Changes are taken by roles that may read and update all of the table, and announced by those
+// that may update it.
+func TestTakingChangesAsksForTheTable(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	mustQuery(t, s, `CREATE ROLE al; CREATE TABLE t (a int PRIMARY KEY, b text);
+		INSERT INTO t VALUES (1, 'hidden')`)
+	mustQuery(t, s, "SELECT minidb_create_observer('o', 't', 1, NULL, true)")
+	const take, notify = "SELECT minidb_take('o', 1)", `SELECT minidb_notify('o', '{"a": 1}')`
+	for _, x := range []struct {
+		grant          string
+		take, announce bool
+	}{{"SELECT", false, false}, {"UPDATE", false, true}, {"SELECT, UPDATE", true, true}} {
+		mustQuery(t, s, "GRANT "+x.grant+" ON t TO al; SET ROLE al")
+		for text, allowed := range map[string]bool{take: x.take, notify: x.announce} {
+			if allowed {
+				mustQuery(t, s, text)
+			} else {
+				fails(t, s, text, sqlerr.InsufficientPrivilege)
+			}
+		}
+		mustQuery(t, s, "RESET ROLE; REVOKE ALL ON t FROM al")
+	}
+	mustQuery(t, s, `GRANT ALL ON t TO al; ALTER TABLE t ENABLE ROW LEVEL SECURITY; SET ROLE al`)
+	fails(t, s, take, sqlerr.InsufficientPrivilege)
+}

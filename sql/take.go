@@ -45,6 +45,9 @@ func (f *accessor) Take(name string, n int64, wait *time.Duration,
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedObject, "observer \"%s\" does not exist", name)
 	}
+	if err := s.mayTake(f.ctx, o.Table); err != nil {
+		return err
+	}
 	t := s.newTaking(o)
 	defer func() { s.memory.Shrink(t.bytes) }()
 	all, err := t.take(f.ctx, int(min(n, takeMax)))
