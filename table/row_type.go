@@ -24,7 +24,8 @@ func (d *Desc) rowType() *types.Type {
 	}
 	def := &types.Definition{Kind: types.KindComposite, Schema: d.Schema, Version: d.Version,
 		ArrayOID: types.OID(d.RowType + 1), ArrayName: types.TruncateName("_" + d.Name),
-		Class: types.OID(d.ID), RowType: true, Of: types.OID(d.OfType), System: d.Kind == KindVirtual}
+		Class: types.OID(d.ID), RowType: true, Of: types.OID(d.OfType),
+		System: d.Kind == KindVirtual}
 	for i := range d.Columns {
 		c := &d.Columns[i]
 		if !c.Hidden {
