@@ -83,8 +83,8 @@ func (b *binder) modifiedRows(sc *scope, t *destination, alias string, from []as
 	return node, old, g
 }
 
-// assignAll binds the assignments: first all new values, then, as in PostgreSQL, the columns that get
-// them.
+// assignAll binds the assignments: first all new values, then, as in PostgreSQL, the columns that
+// get them.
 func (u *updating) assignAll(list []ast.Assignment) {
 	all := make([][]assigned, len(list))
 	for i := range list {

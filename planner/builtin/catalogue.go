@@ -51,6 +51,7 @@ func newCatalogue(of string, functions, operators []def, aggregates []aggDef) *c
 			}
 		}
 	}
+	c.negate()
 	for _, d := range aggregates {
 		for _, sig := range overloads(d.sig) {
 			a := d.build(sig)

@@ -166,7 +166,8 @@ func comparisonOperators() []def {
 			"(oid,oid)",
 			"(money,money)", "(pg_lsn,pg_lsn)", "(date,date)", "(time,time)",
 			"(timestamp,timestamp)", "(timestamptz,timestamptz)")),
-		allLeakproof(compareInts.of(2, "(xid,xid|int4)")), allLeakproof(compareInts.of(1, "(cid,cid)")),
+		allLeakproof(compareInts.of(2, "(xid,xid|int4)")),
+		allLeakproof(compareInts.of(1, "(cid,cid)")),
 		allLeakproof(compareBy("(xid8,xid8)", expr.Immutable,
 			func(_ *expr.Runtime, a, b types.Datum) (int, error) {
 				return cmp.Compare(uint64(a.I), uint64(b.I)), nil

@@ -14,20 +14,26 @@ var negators = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">"
 	"!~~*": "~~*", "*=": "*<>", "*<>": "*=", "*<": "*>=", "*>=": "*<", "*>": "*<=", "*<=": "*>",
 	"~<~": "~>=~", "~>=~": "~<~", "~>~": "~<=~", "~<=~": "~>~"}
 
-// Negator returns the operator whose result is always NOT that of another, nil if there is none, or
-// if the other was made for one call.
-func Negator(op *expr.Func) *expr.Func {
-	if len(op.Args) != 2 || op.Args[0] == nil || op.Same != nil {
-		return nil
+// negate sets the negators of the operators.
+func (c *catalogue) negate() {
+	for _, all := range c.binary {
+		for _, op := range all {
+			op.Negator = c.negator(op)
+		}
 	}
+}
+
+func (c *catalogue) negator(op *expr.Func) *expr.Func {
 	name := negators[op.Name]
-	switch op.Args[0].OID {
-	case types.OIDPoint: // ~= is their equality
-		name = map[string]string{"~=": "<>", "<>": "~="}[op.Name]
-	case types.OIDPath:
-		return nil
+	if op.Args[0] != nil {
+		switch op.Args[0].OID {
+		case types.OIDPoint: // ~= is their equality
+			name = map[string]string{"~=": "<>", "<>": "~="}[op.Name]
+		case types.OIDPath:
+			return nil
+		}
 	}
-	all := catalogueOf(op.Extension).binary[name]
+	all := c.binary[name]
 	i := slices.IndexFunc(all, func(fn *expr.Func) bool {
 		return slices.EqualFunc(fn.Args, op.Args, sameType)
 	})

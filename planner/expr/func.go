@@ -42,6 +42,9 @@ type Func struct {
 	// Same identifies a function that is made for a call: two functions with equal Same compute the
 	// same. It is nil for a function of the catalogue, which is equal only to itself.
 	Same any
+	// Negator is the operator whose result is always NOT that of this one; nil: there is none, or
+	// this one was made for a call.
+	Negator *Func
 	// Bound marks a function of one argument that converts the value of a comparison to a bound for
 	// the keys of an index. Its name is the comparison's operator (builtin.KeyBound).
 	Bound bool

@@ -1,13 +1,12 @@
 package rule
 
 import (
-	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
 
-// pushNots removes each NOT over what has an opposite: a comparison, a conjunction, another NOT, and
-// comparisons with true and false. A condition `NOT id < 10` can so be looked up in an index.
+// pushNots removes each NOT over what has an opposite: a comparison, a conjunction, another NOT,
+// and comparisons with true and false. A condition `NOT id < 10` can so be looked up in an index.
 //
 // Equivalent by three-valued logic, but for the comparisons of geometric values that have a
 // coordinate NaN, where neither an operator nor its opposite holds: PostgreSQL plans them so, too.
@@ -65,7 +64,7 @@ func negate(e expr.Expr) expr.Expr {
 	case *expr.IsBool:
 		return &expr.IsBool{Arg: e.Arg, Want: e.Want, Not: !e.Not}
 	case *expr.Call:
-		if fn := builtin.Negator(e.Func); fn != nil {
+		if fn := e.Func.Negator; fn != nil && e.Func.Same == nil {
 			return &expr.Call{T: e.T, Func: fn, Args: e.Args, Pos: e.Pos}
 		}
 	}

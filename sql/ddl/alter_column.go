@@ -234,7 +234,11 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 	for _, p := range uses.policies {
 		dr.policy(p, on)
 	}
-	if err := dr.partsWithout(ctx, uses.fields, on); err != nil {
+	fields := slices.DeleteFunc(uses.fields, func(p storedPart) bool { // goes with the column
+		return p.relation != nil && p.relation.ID == a.d.ID && p.part.part == "default" &&
+			p.part.column == id
+	})
+	if err := dr.partsWithout(ctx, fields, on); err != nil {
 		return err
 	}
 	dr.observersOf(a.d, append([]string{col}, uses.generated...))

@@ -193,7 +193,8 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type,
 	if c.Generated != "" {
 		return nil, refused // USING is not for generated columns
 	}
-	return nil, refused.WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
+	return nil, refused.WithHint("You might need to specify \"USING %s::%s\".",
+		sqlname.Quote(c.Name), t)
 }
 
 // typedDefault returns the default of a column with the types of its literals, which a stored text
@@ -242,7 +243,8 @@ func (a *alteration) unusedByViews(ctx context.Context, o int) error {
 		WithDetail("rule _RETURN on %s depends on column \"%s\"", a.env.describe(views[0]), c.Name)
 }
 
-// dependentValue verifies that the default of column o, or what it is computed of, still makes sense.
+// dependentValue verifies that the default of column o, or what it is computed of, still makes
+// sense.
 func (a *alteration) dependentValue(ctx context.Context, next *table.Desc, o int) error {
 	c := &next.Columns[o]
 	if c.DefaultText != "" {

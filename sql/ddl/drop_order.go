@@ -29,7 +29,7 @@ func (dr *dropper) dropObjects(ctx context.Context) error {
 			return err
 		}
 		if len(relations)+len(list) == n {
-			return dr.dropCircle(ctx, relations, list)
+			return dr.dropTogether(ctx, relations, list)
 		}
 	}
 	return nil
@@ -117,10 +117,10 @@ func (dr *dropper) dropParts(ctx context.Context) error {
 	return nil
 }
 
-// dropCircle drops what is left once nothing more is unused: relations and types of which the
+// dropTogether drops what is left once nothing more is unused: relations and types of which the
 // expressions of each other, or their own, are made. That they can be read no more in between does
 // not matter, as all of them go.
-func (dr *dropper) dropCircle(ctx context.Context, relations []*table.Desc,
+func (dr *dropper) dropTogether(ctx context.Context, relations []*table.Desc,
 	list []*catalog.TypeDesc) error {
 	left, ids := map[table.ID]bool{}, []table.ID(nil)
 	for _, r := range relations {

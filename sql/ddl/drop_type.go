@@ -249,8 +249,8 @@ func (dr *dropper) followUser(ctx context.Context, r *table.Desc, d *catalog.Typ
 	return nil
 }
 
-// followIndexes notes the indexes that rest on a type by a predicate or an expression, and do not go
-// with a column.
+// followIndexes notes the indexes that rest on a type by a predicate or an expression, and do not
+// go with a column.
 func (dr *dropper) followIndexes(ctx context.Context, r *table.Desc, d *catalog.TypeDesc) error {
 	for i := range r.Indexes {
 		ix := &r.Indexes[i]

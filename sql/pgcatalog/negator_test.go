@@ -31,7 +31,7 @@ func TestNegatorsAreThoseOfTheCatalog(t *testing.T) {
 		}
 		compared++
 		opposite := ""
-		if n := builtin.Negator(fn); n != nil {
+		if n := fn.Negator; n != nil {
 			opposite = n.Name
 		}
 		assert.Equal(t, fields[2], opposite, line)

@@ -104,9 +104,12 @@ func onlySchemas(_ *comparison, _ string, want, got *reply) bool {
 
 var storedRow = re(`(ROW\(.*?\)|'\(.*?\)')::`)
 
-// onlyStoredRows reports whether answers differ in the fields of ROW(…)::type or '(…)'::type only.
+// onlyStoredRows reports whether answers differ in the fields of ROW(…)::type or '(…)'::type
+// only.
 func onlyStoredRows(_ *comparison, _ string, want, got *reply) bool {
-	plain := func(r *reply) string { return storedRow.ReplaceAllString(strings.Join(r.rows, "\n"), "") }
+	plain := func(r *reply) string {
+		return storedRow.ReplaceAllString(strings.Join(r.rows, "\n"), "")
+	}
 	return plain(want) == plain(got)
 }
 

@@ -56,7 +56,8 @@ var explained = []explanation{
 		how: onlyMinidb, what: re(`^CREATE INDEX ON ext `),
 		ours: re(`^42804 operator class "text_pattern_ops" does not accept data type citext`)},
 	{reason: "PostgreSQL asks how to compare elements once arrays have the same dimensions",
-		how: onlyMinidb, ours: re(`^42883 could not identify (an equality operator|a comparison function) for type box`)},
+		how: onlyMinidb, ours: re(`^42883 could not identify (an equality operator|a comparison ` +
+			`function) for type box`)},
 	{reason: "PostgreSQL raises the error of a constant when it plans, minidb when a row or the " +
 		"branch of a CASE reaches it", how: onlyPostgres | refusal, theirs: ofData,
 		when: raisedWhenPlanned},
@@ -99,16 +100,18 @@ var explained = []explanation{
 		how: onlyPostgres | wording, what: re(`WHERE CURRENT OF`),
 		theirs: re(`^24000 cursor "\w+" is not a simply updatable scan`), ours: re(`^($|24000)`)},
 	{reason: "PostgreSQL warns of what others have granted", how: notices, what: re(`^DROP OWNED`)},
-	{reason: "PostgreSQL refuses to drop what was granted on columns alone", what: re(`^DROP OWNED`),
-		how: onlyPostgres | notices, theirs: re(`^42501 permission denied for table`)},
+	{reason: "PostgreSQL refuses to drop what was granted on columns alone",
+		what: re(`^DROP OWNED`), how: onlyPostgres | notices,
+		theirs: re(`^42501 permission denied for table`)},
 	{reason: "to PostgreSQL default privileges are objects that DROP OWNED counts", how: wording,
 		what: re(`^DROP OWNED`), theirs: re(`^2BP01 cannot drop desired object`)},
 	{reason: "a relation is shown without its schema though an earlier one of the search path " +
 		"has the name", how: wording | notices, what: re(`^DROP`), when: onlySchemas},
 	{reason: "the fields of a stored ROW have the types that its type has got since", how: rows,
 		what: re(`\bpg_get_viewdef\b`), when: onlyStoredRows},
-	{reason: "a literal in ROW(…) is a text; PostgreSQL compares it with no text", how: onlyPostgres,
-		theirs: re(`^42804 cannot compare dissimilar column types (unknown and text|text and unknown)`)},
+	{reason: "a literal in ROW(…) is a text; PostgreSQL compares it with no text",
+		how: onlyPostgres, theirs: re(`^42804 cannot compare dissimilar column types ` +
+			`(unknown and text|text and unknown)`)},
 	{reason: "PostgreSQL refuses a stored ROW whose type has got other attributes",
 		how: onlyPostgres, what: re(`^SELECT \* FROM fv`),
 		theirs: re(`^42804 ROW\(\) column has type`)},
