@@ -365,11 +365,14 @@ func NumericLog(base, d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if isNaN(base) || isNaN(d) {
 		return numericNaN, nil
 	}
-	if err := checkLogArg(base); err != nil {
-		return nil, err
+	first := base
+	if (isInf(base) || isInf(d)) && NumericSign(d) < 0 {
+		first = d // with an infinity, negative arguments are refused before zeros
 	}
-	if err := checkLogArg(d); err != nil {
-		return nil, err
+	for _, arg := range []*apd.Decimal{first, base, d} {
+		if err := checkLogArg(arg); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case isInf(base) && isInf(d):
