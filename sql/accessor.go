@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -67,6 +68,12 @@ func (f *accessor) ClientAddress() string { return f.s.address }
 
 // ServerAddress is the other end (expr.Connection).
 func (f *accessor) ServerAddress() string { return f.s.server }
+
+// Generator is part of expr.Seeded.
+func (f *accessor) Generator() *rand.Rand { return f.s.random }
+
+// Seed is part of expr.Seeded.
+func (f *accessor) Seed(r *rand.Rand) { f.s.random = r }
 
 // CurrentQuery is part of expr.ClientText.
 func (f *accessor) CurrentQuery() (string, error) { return f.s.currentActivity().Query, nil }

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -28,6 +29,7 @@ type planRunner struct {
 	currval   map[types.OID]int64
 	lastSeq   types.OID
 	drawn     map[table.ID]drawn // of sequences with CACHE; nil: none yet
+	random    *rand.Rand         // as setseed made it; nil: Go's own source
 	creating  newSchema
 	format    types.Format
 	checked   lastChecked

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -184,30 +183,26 @@ func lcmInt(hi int64) scalar {
 	})
 }
 
-// seeded is the generator that setseed initialised, for all sessions of the process. As long as it
-// is nil, random draws from Go's own source.
-var seeded struct {
-	sync.Mutex
-	rng *rand.Rand
-}
-
-func random(*expr.Runtime, []types.Datum) (types.Datum, error) {
-	seeded.Lock()
-	defer seeded.Unlock()
-	if seeded.rng != nil {
-		return types.NewFloat(seeded.rng.Float64()), nil
+// random draws from the generator that setseed made for the session, and from Go's own source as
+// long as there is none.
+func random(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+	if s, ok := rt.Session.(expr.Seeded); ok && s.Generator() != nil {
+		return types.NewFloat(s.Generator().Float64()), nil
 	}
 	return types.NewFloat(rand.Float64()), nil
 }
 
-func setSeed(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func setSeed(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	x := a[0].F
 	if !(x >= -1 && x <= 1) {
 		return types.Null, errInvalid("setseed parameter %v is out of allowed range [-1,1]", x)
 	}
-	seeded.Lock()
-	defer seeded.Unlock()
-	seeded.rng = rand.New(rand.NewPCG(math.Float64bits(x), 0))
+	s, ok := rt.Session.(expr.Seeded)
+	if !ok {
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
+			"setseed outside a session is not supported")
+	}
+	s.Seed(rand.New(rand.NewPCG(math.Float64bits(x), 0)))
 	return types.Datum{}, nil
 }
 

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/minidb/minidb/table/types"
@@ -132,6 +133,12 @@ type Session interface {
 	// output. kind is "class", "type", "namespace", "indexdef", "constraintdef", "viewdef",
 	// "serial" or "updatable".
 	Describe(kind string, oid types.OID, extra string) (string, bool)
+}
+
+// Seeded is an optional interface of a Session: its generator of random numbers, nil until setseed.
+type Seeded interface {
+	Generator() *rand.Rand
+	Seed(*rand.Rand)
 }
 
 // ClientText is an optional interface of a Session: the text of statements that the client sent.
