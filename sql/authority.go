@@ -76,6 +76,27 @@ func (s *transactor) inPresent(ctx context.Context, own bool, f func(*catalog.Vi
 	})
 }
 
+// beforeSnapshot calls f with the schema by which rights are judged, and with what the session is
+// allowed. It gives the transaction no snapshot: as in PostgreSQL that of the first query counts,
+// not that of a SET or SHOW before it.
+func (s *transactor) beforeSnapshot(ctx context.Context,
+	f func(*catalog.View, *acl.Authority) error) error {
+	if s.tx.tx != nil {
+		a, err := s.authority(ctx)
+		if err != nil {
+			return err
+		}
+		return s.judge(ctx, func(v *catalog.View) error { return f(v, a) })
+	}
+	return s.engine.inCatalog(ctx, func(v *catalog.View) error {
+		a, err := s.authorityIn(ctx, v)
+		if err != nil {
+			return err
+		}
+		return f(v, a)
+	})
+}
+
 // judge is inPresent for one question about rights.
 func (s *transactor) judge(ctx context.Context, f func(*catalog.View) error) error {
 	_, own, err := s.tx.view.Version(ctx)
@@ -160,17 +181,12 @@ func (s *planRunner) setIdentity(ctx context.Context, name string, value *string
 	if name != "role" && name != "session_authorization" {
 		return false, nil
 	}
-	if err := s.ensure(ctx); err != nil {
-		return true, err
-	}
-	a, err := s.authority(ctx)
-	if err != nil {
-		return true, err
-	}
-	if name == "role" {
-		return true, s.setRole(a, value, local)
-	}
-	return true, s.setAuthorization(a, value, local)
+	return true, s.beforeSnapshot(ctx, func(_ *catalog.View, a *acl.Authority) error {
+		if name == "role" {
+			return s.setRole(a, value, local)
+		}
+		return s.setAuthorization(a, value, local)
+	})
 }
 
 // setRole is SET ROLE, and without a value RESET ROLE.

@@ -2,6 +2,7 @@ package sql_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -373,4 +374,20 @@ func TestTakingChangesAsksForTheTable(t *testing.T) {
 	}
 	mustQuery(t, s, `GRANT ALL ON t TO al; ALTER TABLE t ENABLE ROW LEVEL SECURITY; SET ROLE al`)
 	fails(t, s, take, sqlerr.InsufficientPrivilege)
+}
+
+// SET and SHOW look up rights and give the transaction no snapshot: that of its first query counts.
+func TestSetTakesNoSnapshot(t *testing.T) {
+	e := newEngine(t)
+	owner, s := newSession(t, e), newSession(t, e)
+	mustQuery(t, owner, "CREATE ROLE al; CREATE TABLE t (a int); GRANT SELECT ON t TO al")
+	for i, text := range []string{"SET ROLE al; RESET ROLE", "SET deadlock_timeout = '20ms'",
+		"SHOW data_directory", "SET SESSION AUTHORIZATION al; RESET SESSION AUTHORIZATION"} {
+		mustQuery(t, s, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+		mustQuery(t, s, text)
+		mustQuery(t, owner, "INSERT INTO t VALUES (1)")
+		require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM t"), fmt.Sprintf("\n%d\n", i+1),
+			text)
+		mustQuery(t, s, "COMMIT")
+	}
 }

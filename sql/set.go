@@ -54,18 +54,16 @@ func (s *planRunner) maySet(ctx context.Context, name string) error {
 
 // mayChange returns 42501 unless the current role has a privilege on a parameter.
 func (s *planRunner) mayChange(ctx context.Context, name string, want acl.Privileges) error {
-	if err := s.ensure(ctx); err != nil {
+	return s.beforeSnapshot(ctx, func(v *catalog.View, a *acl.Authority) error {
+		if a.Superuser() {
+			return nil
+		}
+		all, err := v.ObjectACLs(ctx, s.databaseID)
+		if err == nil && !grantsParameter(a, all, name, want) {
+			err = deniedSetting(name)
+		}
 		return err
-	}
-	a, err := s.authority(ctx)
-	if err != nil || a.Superuser() {
-		return err
-	}
-	all, err := s.objectACLs(ctx)
-	if err == nil && !grantsParameter(a, all, name, want) {
-		err = deniedSetting(name)
-	}
-	return err
+	})
 }
 
 // grantsParameter reports whether the current role of a has a privilege on a parameter, by the
@@ -86,14 +84,13 @@ func (s *planRunner) mayShow(ctx context.Context, name string) error {
 	if d == nil || !d.Secret {
 		return nil
 	}
-	if err := s.ensure(ctx); err != nil {
-		return err
-	}
-	if a, err := s.authority(ctx); err != nil || a.Has(acl.ReadAllSettings) {
-		return err
-	}
-	return sqlerr.New(sqlerr.InsufficientPrivilege,
-		"must be superuser or have privileges of pg_read_all_settings to examine \"%s\"", d.Name)
+	return s.beforeSnapshot(ctx, func(_ *catalog.View, a *acl.Authority) error {
+		if a.Has(acl.ReadAllSettings) {
+			return nil
+		}
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of "+
+			"pg_read_all_settings to examine \"%s\"", d.Name)
+	})
 }
 
 // listed are the parameters that SHOW ALL and pg_settings show the current role.
