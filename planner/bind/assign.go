@@ -1,6 +1,9 @@
 package bind
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -118,7 +121,8 @@ func (b *binder) defaultValue(text string, col *table.Column) expr.Expr {
 		return b.coerce(&expr.Const{T: types.TUnknown, Value: types.Null}, col.Type, assignment, 0)
 	}
 	value, _ := b.storedExpr(nil, 0, text, clauseDefault)
-	if ofDomain && col.Type.Def.Base.IsDomain() { // is a value of that domain first
+	if base := col.Type.Def; ofDomain && base.Base.IsDomain() &&
+		base.Default != base.Base.Def.Default { // its own: is a value of that domain first
 		below := *col
 		below.Type = col.Type.Def.Base
 		value = b.assign(value, &below, 0)
@@ -161,13 +165,16 @@ func (b *binder) recomputed(d *table.Desc, first logical.ColID) []opt.Assign {
 func (b *binder) checks(d *table.Desc, first logical.ColID) []opt.Check {
 	defer failure.Amend(withoutPosition)
 	var out []opt.Check
-	for _, c := range d.Checks {
+	for _, c := range slices.SortedStableFunc(slices.Values(d.Checks), byName) {
 		cond, parsed := b.storedExpr(d, first, c.Text, clauseCheck)
 		cond = b.coerceBool(cond, "CHECK", parsed)
 		out = append(out, opt.Check{Name: c.Name, Cond: cond})
 	}
 	return out
 }
+
+// byName orders checks by their names, which is PostgreSQL's order of testing them.
+func byName(x, y table.Check) int { return strings.Compare(x.Name, y.Name) }
 
 // replaceRow replaces column first+i by by[i].
 func replaceRow(e expr.Expr, first logical.ColID, by []expr.Expr) expr.Expr {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/failure"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -58,6 +60,11 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 	}
 	if len(l.Elements) == 0 {
 		panic(failure.At(pos, sqlerr.FeatureNotSupported, "cannot compare rows of zero length"))
+	}
+	if op != "=" && op != "<>" { // these look at their fields from the last to the first
+		for _, e := range slices.Concat(l.Elements, r.Elements) {
+			b.expr(sc, e)
+		}
 	}
 	field := func(op string, i int) expr.Expr {
 		return b.binaryExpr(sc,

@@ -31,6 +31,11 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 		return err
 	}
 	c := &a.d.Columns[o]
+	if act.Using != nil && c.Generated != "" {
+		return sqlerr.New(sqlerr.InvalidColumnDefinition,
+			"cannot specify USING when altering type of generated column").
+			WithDetail("Column \"%s\" is a generated column.", c.Name)
+	}
 	var coll *ast.Name
 	if act.Def != nil {
 		coll = act.Def.Collation

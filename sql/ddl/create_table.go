@@ -127,7 +127,8 @@ type builder struct {
 	columns     []*newColumn
 	constraints []ast.TableConstraint
 	copied      []copiedIndex // from LIKE … INCLUDING INDEXES
-	parents     []table.ID    // to which foreign keys refer
+	copiedKeys  []ast.TableConstraint
+	parents     []table.ID // to which foreign keys refer
 }
 
 func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
@@ -251,14 +252,33 @@ func (b *builder) keys(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if old := sameColumns(b.d, ix); old != nil && c.Name == "" {
-			continue // UNIQUE beside an equal key adds nothing
+		old := sameColumns(b.d, ix)
+		if old == nil {
+			b.addKey(ix)
+		} else if c.Name != "" && !b.named(old) { // beside an equal key it adds its name at most
+			old.Name = c.Name
 		}
-		ix.ID = b.d.NextIndexID
-		b.d.NextIndexID++
-		b.d.Indexes = append(b.d.Indexes, *ix)
+	}
+	for i := range b.copiedKeys { // each is copied, also beside an equal key
+		ix, err := b.env.constraintIndex(ctx, b.d, &b.copiedKeys[i])
+		if err != nil {
+			return err
+		}
+		b.addKey(ix)
 	}
 	return b.copyIndexes(ctx)
+}
+
+// named reports whether the statement gives a key its name.
+func (b *builder) named(ix *table.Index) bool {
+	return slices.ContainsFunc(b.constraints,
+		func(c ast.TableConstraint) bool { return c.Name == ix.Name })
+}
+
+func (b *builder) addKey(ix *table.Index) {
+	ix.ID = b.d.NextIndexID
+	b.d.NextIndexID++
+	b.d.Indexes = append(b.d.Indexes, *ix)
 }
 
 func multipleKeys(name string) *sqlerr.Error {

@@ -153,7 +153,11 @@ func (b *builder) likeIndexes(src *table.Desc) {
 		for _, id := range ix.Include {
 			c.Include = append(c.Include, name(id))
 		}
-		b.constraints = append(b.constraints, c)
+		if ix.Primary {
+			b.constraints = append(b.constraints, c)
+		} else {
+			b.copiedKeys = append(b.copiedKeys, c)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func within(pattern string) func(*comparison, string, *reply, *reply) bool {
 	}
 }
 
-var aValue = re(`"[^"]*"|: .*|[-0-9.]+`)
+var aValue = re(`"[^"]*"|: .*|[-0-9.]+|an? (scalar|object|array)$`)
 
 // otherValue reports whether the errors of a statement that reads rows differ in a value only.
 func otherValue(_ *comparison, text string, want, got *reply) bool {
