@@ -141,7 +141,8 @@ func kindOf(from, to *types.Type) castKind {
 	if relabels(from.OID, to.OID) {
 		return byRelabel
 	}
-	if isString(from) != isString(to) && !(from.OID == types.OIDBool || from.OID == types.OIDChar) {
+	if isString(from) != isString(to) && !types.HasCast(from.OID, to.OID) ||
+		isJSON(from) && isJSON(to) {
 		return byText
 	}
 	return byFunction
@@ -157,8 +158,16 @@ func relabels(from, to types.OID) bool {
 		}
 		return 0
 	}
-	return group(from) != 0 && group(from) == group(to) ||
-		to == types.OIDBPChar && group(from) == 1
+	switch {
+	case to == types.OIDBPChar && group(from) == 1:
+		return true
+	case from == types.OIDXML:
+		return group(to) == 1 || to == types.OIDBPChar
+	case from == types.OIDBit && to == types.OIDVarbit, from == types.OIDVarbit && to == types.OIDBit,
+		from == types.OIDCidr && to == types.OIDInet:
+		return true
+	}
+	return group(from) != 0 && group(from) == group(to)
 }
 
 func isString(t *types.Type) bool {
@@ -169,6 +178,8 @@ func isString(t *types.Type) bool {
 	}
 	return false
 }
+
+func isJSON(t *types.Type) bool { return t.OID == types.OIDJSON || t.OID == types.OIDJSONB }
 
 // family is a set of types between which PostgreSQL has operators, so that neither operand is
 // converted.

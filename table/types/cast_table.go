@@ -131,3 +131,9 @@ func CastContext(from, to OID) byte {
 	}
 	return 0
 }
+
+// HasCast reports whether pg_cast has a row for two types. Other conversions go through text.
+func HasCast(from, to OID) bool {
+	_, ok := castContexts()[[2]OID{from, to}]
+	return ok
+}

@@ -70,7 +70,12 @@ func FuzzUserTypes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n int, s string) {
 		typ := all[int(uint(n)%uint(len(all)))]
 		for _, parse := range []func() (Datum, error){
-			func() (Datum, error) { return ParseText(typ, s, nil) },
+			func() (Datum, error) {
+				if err := CheckUTF8([]byte(s)); err != nil {
+					return Datum{}, err
+				}
+				return ParseText(typ, s, nil)
+			},
 			func() (Datum, error) { return ParseBinary(typ, []byte(s), nil) },
 		} {
 			d, err := parse()

@@ -179,7 +179,8 @@ func errSyntaxFor(t *Type, s string) error {
 }
 
 // ParseText reads a value as PostgreSQL's input function does, applying the type's modifier and the
-// constraints of a domain. A nil format is DefaultFormat.
+// constraints of a domain. A nil format is DefaultFormat. s is valid by CheckUTF8: what comes from
+// a client is checked where it comes in.
 func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	if f == nil {
 		f = &DefaultFormat
