@@ -163,7 +163,8 @@ func relabels(from, to types.OID) bool {
 		return true
 	case from == types.OIDXML:
 		return group(to) == 1 || to == types.OIDBPChar
-	case from == types.OIDBit && to == types.OIDVarbit, from == types.OIDVarbit && to == types.OIDBit,
+	case from == types.OIDBit && to == types.OIDVarbit,
+		from == types.OIDVarbit && to == types.OIDBit,
 		from == types.OIDCidr && to == types.OIDInet:
 		return true
 	}
