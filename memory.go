@@ -7,8 +7,9 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 )
 
-// usualCache is the block cache of a handle without a limit of its own.
-const usualCache = 64 << 20
+// usualCache and usualRows are the block cache and the row cache of a handle without a limit of its
+// own.
+const usualCache, usualRows = 64 << 20, 16 << 20
 
 // boundMemory takes the handle's part of the process's memory: the engine's sizes are chosen by
 // what is left.
@@ -23,8 +24,10 @@ func (db *DB) boundMemory(eo *pebblekv.Options) error {
 	}
 	_, heap := pool.Bound()
 	cache, memTable := memory.StoreSizes(heap)
+	db.rowCache = cache / 8
+	cache -= countedRows(db.rowCache)
 	if limit == 0 {
-		cache = min(cache, usualCache)
+		cache, db.rowCache = min(cache, usualCache), min(db.rowCache, usualRows)
 	}
 	if eo.CacheBytes == 0 {
 		eo.CacheBytes = cache
@@ -38,7 +41,8 @@ func (db *DB) fixMemory() error {
 	pool := memory.Process()
 	cache, memTables := db.engine.MemoryBytes()
 	db.releases = append(db.releases, pool.Fix("block cache", cache),
-		pool.Fix("memtables", memTables))
+		pool.Fix("memtables", memTables),
+		pool.Fix("row cache", countedRows(db.rowCache)))
 	if bound, heap := pool.Bound(); db.opts.memoryLimit > 0 && heap < bound/4 {
 		return fmt.Errorf("minidb: caches and memtables of the open handles take %d MiB of the "+
 			"%d MiB that the process may hold",
@@ -46,6 +50,9 @@ func (db *DB) fixMemory() error {
 	}
 	return nil
 }
+
+// countedRows is what a row cache takes: Go's heap grows to twice what is live in it.
+func countedRows(bytes int64) int64 { return 2 * bytes }
 
 // releaseMemory gives the handle's part back.
 func (db *DB) releaseMemory() {

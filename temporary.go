@@ -49,7 +49,7 @@ func (t *temporaries) init(dir string, engine pebblekv.Options, to txn.Options) 
 		// there is little memory: a quarter of what the store beside it has
 		t.engine.MemTableBytes, t.engine.CacheBytes = most/4, engine.CacheBytes/4
 	}
-	t.txn = txn.Options{GCInterval: to.GCInterval, Logger: to.Logger}
+	t.txn = txn.Options{GCInterval: to.GCInterval, Logger: to.Logger, RowCacheBytes: -1}
 	switch {
 	case engine.InMemory:
 		return nil

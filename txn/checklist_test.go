@@ -31,7 +31,7 @@ func checklist() (all []clause) {
 		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses,
 		ownerClauses, addedClauses,
 		knownClauses, streamFateClauses, savepointClauses, companionClauses, doubtClauses,
-		validationClauses,
+		validationClauses, rowCacheClauses,
 	} {
 		all = append(all, part...)
 	}

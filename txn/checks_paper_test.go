@@ -161,6 +161,11 @@ func noWriteSkewShared(sc *scene) { noWriteSkew(sc, shared()) }
 func noWriteSkew(sc *scene, e kv.Engine) {
 	s := sc.open(e, txn.Options{})
 	sc.commit(s, "x", "on", "y", "on")
+	oneStays(sc, s)
+}
+
+// oneStays: x and y are on, and two transactions would each turn one of them off.
+func oneStays(sc *scene, s *txn.Store) {
 	t1, t2 := sc.beginIn(s, serializable), sc.beginIn(s, serializable)
 	for _, tx := range []*txn.Txn{t1, t2} {
 		sc.want("both", sc.get(tx, "x")+sc.get(tx, "y"), "onon")

@@ -85,6 +85,7 @@
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
 //	I26 a savepoint costs no memory for what is written after it            package buffer
 //	I27 the companion's writes are committed if the store's are, else not   companion.go
+//	I28 a row in memory is the one that the transaction would read          package hints
 //
 // # Locking order
 //

@@ -17,3 +17,6 @@ func (s *Store) AwaitSecondaries() {
 func (s *Store) TakeForDead() {
 	s.memory.LockHolders.Forget()
 }
+
+// RowsHeld is what the row cache holds, in bytes.
+func (s *Store) RowsHeld() int64 { return s.memory.RowsHeld() }

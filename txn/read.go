@@ -168,6 +168,22 @@ func (t *Txn) Writer(ctx context.Context, key []byte) (tso.Timestamp, error) {
 
 // read returns the committed value of key at the read timestamp.
 func (t *Txn) read(ctx context.Context, key []byte) (value []byte, err error) {
+	m := &t.s.memory
+	if t.stream != nil || !m.CachesRows() || t.s.closing.begun.Load() {
+		return t.readStore(ctx, key)
+	}
+	hash := m.HashOf(key)
+	if value, ok := m.FindRow(hash, key, t.readTS); ok {
+		return value, ctx.Err()
+	}
+	if value, err = t.readStore(ctx, key); err == nil && value != nil {
+		m.KeepRow(hash, key, value, t.readTS)
+	}
+	return value, err
+}
+
+// readStore is read of what the engine has.
+func (t *Txn) readStore(ctx context.Context, key []byte) (value []byte, err error) {
 	err = t.readWith(ctx, key, func(v *hints.Snapshot) (err error) {
 		value, err = v.View.Get(ctx, key, t.readParams(v, !v.Locks.Has(key)))
 		return err

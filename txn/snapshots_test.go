@@ -123,7 +123,7 @@ func (s *heldSnapshot) Close() error {
 // none, again and again, and when the store is closed.
 func TestAnIdleStoreHoldsNoSnapshot(t *testing.T) {
 	h := &holding{Engine: openPebble(t)}
-	s, err := openTxn(context.Background(), h, txn.Options{})
+	s, err := openTxn(context.Background(), h, txn.Options{RowCacheBytes: -1})
 	require.NoError(t, err)
 	commit(t, s, "a", "1")
 	for range 2 {

@@ -51,6 +51,10 @@ type Options struct {
 	// StreamBytes is what a transaction may keep in memory before it streams its writes out as
 	// prewrites; 0 means 64 MiB.
 	StreamBytes int
+	// RowCacheBytes bounds the rows that the Store keeps in memory, so that point reads of rows
+	// that did not change read nothing; 0 means 32 MiB, and a negative number none. On an engine
+	// that is not exclusive there are none.
+	RowCacheBytes int64
 	// Lease is how long, by the oracle's time, the Store's session counts as alive after its last
 	// renewal; 0 means ten seconds. Only on an engine that is not exclusive.
 	Lease time.Duration
@@ -99,6 +103,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.StreamBytes <= 0 {
 		o.StreamBytes = 64 << 20
+	}
+	if o.RowCacheBytes == 0 {
+		o.RowCacheBytes = 32 << 20
 	}
 	if o.Lease <= 0 {
 		o.Lease = 10 * time.Second

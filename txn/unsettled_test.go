@@ -18,7 +18,7 @@ import (
 // unsettling are options with which a transaction of many writes is large, and leaves all its locks
 // but for one batch.
 func unsettling() txn.Options {
-	return txn.Options{StreamBytes: 1 << 10, BatchKeys: 4, Clock: still,
+	return txn.Options{StreamBytes: 1 << 10, BatchKeys: 4, Clock: still, RowCacheBytes: -1,
 		CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterSecondaryBatch }}
 }
 

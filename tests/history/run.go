@@ -115,6 +115,7 @@ const (
 	coordinators = 4
 	transactions = 10 // of each coordinator, in each epoch
 	clockStart   = 1_000_000
+	rowsOfCache  = 16 // of a small row cache
 )
 
 // run is one history in the making.
@@ -240,6 +241,7 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	opts.LockTTL = time.Duration(5+r.dice.IntN(400)) * time.Millisecond
 	opts.LockWait = 3 * time.Millisecond
 	opts.Logger = slog.New(slog.DiscardHandler)
+	opts.RowCacheBytes = [...]int64{-1, rowsOfCache << 7, 0, 0}[r.dice.IntN(4)]
 	if opts.BatchKeys == 0 && r.dice.IntN(2) == 0 {
 		opts.BatchKeys = 1 + r.dice.IntN(2)
 	}

@@ -5,7 +5,8 @@
 // this process does not do itself. So memory answers what a Store on any other engine reads in the
 // store: which commits are in flight ([Pending]), which rows were written recently, which
 // transactions may hold locks and where ([LockHolder]), whether they run ([Liveness]), which
-// snapshots of the engine are left to be used again ([Snapshot]), and where versions were replaced.
+// snapshots of the engine are left to be used again ([Snapshot]), where versions were replaced, and
+// what rows were read recently.
 //
 // A hint says "perhaps" or "no". It may say "perhaps" where the truth is no; it never says no where
 // the truth is yes. On an engine that other processes write to, all of them say "perhaps".
@@ -22,6 +23,7 @@
 //     (lock_holders.go).
 //   - I23: locks of a decided large transaction are read as its records (unsettled.go).
 //   - I24: transactions of this process are judged in memory, by no clock (liveness.go).
+//   - I28: a row in memory is given to those transactions only that would read it (row_cache.go).
 //
 // # Locking order
 //

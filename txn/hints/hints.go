@@ -16,11 +16,16 @@ type Hints struct {
 	Recent      *recent
 	Snapshots   snapshots
 	Garbage     *garbage
+	rows        rowCache
 }
 
-// Init makes the hints those of a store that no other process writes to, if alone is set.
-func (h *Hints) Init(alone bool) {
+// Init makes the hints those of a store that no other process writes to, if alone is set. Rows may
+// take so many bytes.
+func (h *Hints) Init(alone bool, rowBytes int64) {
 	h.alone = alone
+	if alone && rowBytes >= bytesPerPlace {
+		h.rows.limit = rowBytes
+	}
 	h.Garbage = newGarbage()
 	h.Recent = newRecent(h.Garbage)
 	if alone {

@@ -13,8 +13,8 @@ const recentSlots = 1 << 15
 // recent remembers, for each slot of rows, the newest commit timestamp that this process gave to
 // any of them. A row whose slot is at or below a start_ts was not written after it, so a one-phase
 // commit need not look. Slots are raised before the write records are applied, under the rows'
-// latches or before them; what was there before Open is below every start_ts drawn since. On a
-// store with other writers the table says nothing, and the records are read.
+// latches or before them. They begin with the timestamp of Open, which is above all that earlier
+// processes wrote. On a store with other writers the table says nothing, and the records are read.
 type recent struct {
 	garbage *garbage // learns of rollbacks
 
@@ -31,6 +31,13 @@ func (r *recent) SlotOf(row []byte) uint32 {
 }
 
 func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.SlotOf(row)] }
+
+// Opened notes that any row may have been written up to a timestamp, by earlier processes.
+func (r *recent) Opened(at tso.Timestamp) {
+	for i := range r.slots {
+		raise(&r.slots[i], uint64(at))
+	}
+}
 
 // RollingBack notes that a rollback record of a transaction may be written to the rows, so that the
 // transaction's own prewrite, should it come late, reads them. It must be called before the update.
