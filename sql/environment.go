@@ -62,8 +62,11 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 }
 
 func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
+	if s.virtual == nil {
+		s.virtual = s.virtualRows
+	}
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
-		Virtual: s.virtualRows,
+		Virtual: s.virtual,
 		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
 		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
 }

@@ -36,6 +36,9 @@ type planRunner struct {
 	outOfPlan accessor // for values that are read and written outside of plans
 	// betweenPlans is what constraints of domains have access to there.
 	betweenPlans expr.Runtime
+	// virtual is virtualRows, made once for all statements.
+	virtual func(ctx context.Context, d *table.Desc, columns []int,
+		emit func(row []types.Datum) error) error
 }
 
 // runOptions are how a plan is run.

@@ -42,8 +42,12 @@ func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	p.mayRerun = !plan.ReadOnly && p.s.tx.reruns()
 }
 
-// plannedAnew makes a statement of the client be planned again before it runs again.
+// plannedAnew makes a statement of the client be planned again before it runs again. One that only
+// reads does not run again.
 func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
+	if p.rerun.plan.ReadOnly {
+		return
+	}
 	params := p.rerun.params
 	p.rerun.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
 		return p.s.executable(ctx, ps, stmt, params)

@@ -179,7 +179,7 @@ func TestAPointSelectAllocatesLittle(t *testing.T) {
 	var n nowhere
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		require.NoError(t, s.Query(ctx, "SELECT v FROM t WHERE id = 17", &n))
-	}), 31.0, "simple protocol")
+	}), 24.0, "simple protocol")
 	params := []types.Datum{types.NewInt(17)}
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		p, err := s.Bind(ctx, "", ps, params)
@@ -187,6 +187,6 @@ func TestAPointSelectAllocatesLittle(t *testing.T) {
 		_, err = s.Execute(ctx, p, 0, &n)
 		require.NoError(t, err)
 		require.NoError(t, s.Sync(ctx))
-	}), 23.0, "extended protocol")
+	}), 17.0, "extended protocol")
 	require.Equal(t, 2*1001, n.rows)
 }

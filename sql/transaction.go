@@ -150,11 +150,8 @@ func (s *transactor) commit(ctx context.Context) error {
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
 	}
-	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil &&
-		!errors.Is(rerr, txn.ErrTxnDone) {
-		err = rerr
-	}
 	if err != nil {
+		_ = tx.Rollback(context.WithoutCancel(ctx))
 		err = s.unlessLost(err)
 		s.settings.Rollback()
 		s.dropHeld()

@@ -111,7 +111,7 @@ func trim(b *types.Batch) {
 	}
 }
 
-// row fills row, which has one entry per column wanted.
+// row fills row, which has one entry per column wanted. It changes nothing in the decoder.
 func (dec *decoder) row(rest, value []byte, row []types.Datum) error {
 	return dec.decode(rest, value, sink{row: row})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/kv"
@@ -34,6 +35,8 @@ type layout struct {
 	row []keyColumn
 	// stored are the ordinals of the columns in the value, ascending by column ID.
 	stored []int
+	// point is the decoder of the last point read.
+	point atomic.Pointer[pointDecoder]
 }
 
 // keyColumn is a column as part of a key.

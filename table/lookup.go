@@ -174,5 +174,22 @@ func GetRow(ctx context.Context, tx *txn.Txn, d *Desc, key []types.Datum, out []
 	if err != nil || value == nil {
 		return false, err
 	}
-	return true, newDecoder(l, out).row(enc[len(l.prefix):], value, row)
+	return true, l.pointDecoder(out).row(enc[len(l.prefix):], value, row)
+}
+
+// pointDecoder is a decoder of rows that several goroutines may use.
+type pointDecoder struct {
+	out []int
+	dec *decoder
+}
+
+// pointDecoder returns a decoder of the columns out into rows, that of the last call if it was for
+// the same columns: a statement that is run again and again reads the same.
+func (l *layout) pointDecoder(out []int) *decoder {
+	if last := l.point.Load(); last != nil && slices.Equal(last.out, out) {
+		return last.dec
+	}
+	dec := newDecoder(l, out)
+	l.point.Store(&pointDecoder{out: slices.Clone(out), dec: dec})
+	return dec
 }

@@ -20,7 +20,6 @@ type pointScan struct {
 	cols   []physical.Column
 	read   []int // of the table's columns, those that are read
 	done   bool
-	keys   [3]types.Datum
 	row    []types.Datum
 	out    types.Batch
 	small  pointBuffers
@@ -108,7 +107,8 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 	p.done = true
 	p.run.ctx = ctx
 	n := p.node
-	key := p.keys[:0]
+	var room [3]types.Datum
+	key := room[:0]
 	for _, e := range n.Ranges[0].Eq {
 		s := scalarExpr{e: e}
 		d, err := s.value(p.run)
