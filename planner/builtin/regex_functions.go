@@ -244,6 +244,18 @@ func checkNth(a []types.Datum) error {
 	return atLeast("n", intAt(a, 3, 1), 1)
 }
 
+// subMatch returns where group sub of a match begins and ends; nil if the group is not there or did
+// not take part. Group 0 is the whole match, and so is group 1 of a pattern without groups.
+func subMatch(m []int, sub int64) []int {
+	if len(m) == 2 && sub == 1 {
+		sub = 0
+	}
+	if sub >= int64(len(m)/2) || m[2*sub] < 0 {
+		return nil
+	}
+	return m[2*sub : 2*sub+2]
+}
+
 func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err := checkNth(a); err != nil {
 		return types.Null, err
@@ -260,10 +272,11 @@ func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
-	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {
+	part := subMatch(m, sub)
+	if err != nil || part == nil {
 		return types.NewInt(0), err
 	}
-	return types.NewInt(int64(utf8.RuneCountInString(a[0].S[:m[2*sub+end]]) + 1)), nil
+	return types.NewInt(int64(utf8.RuneCountInString(a[0].S[:part[end]]) + 1)), nil
 }
 
 func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -279,10 +292,11 @@ func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	m, err := nthMatch(rt, re, a)
-	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {
+	part := subMatch(m, sub)
+	if err != nil || part == nil {
 		return types.Null, err
 	}
-	return types.NewString(a[0].S[m[2*sub]:m[2*sub+1]]), nil
+	return types.NewString(a[0].S[part[0]:part[1]]), nil
 }
 
 // regexSplit calls emit for the parts of a text between the matches. An empty match at its start or
