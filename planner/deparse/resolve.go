@@ -557,6 +557,9 @@ func (r *resolver) bound(of node, e ast.Expr) node {
 
 // readsColumn reports whether an expression reads a column of its query, or of the row.
 func (r *resolver) readsColumn(e ast.Expr) bool {
+	if r.opts.Value {
+		return false // VALUE of a domain is no column
+	}
 	return r.finds(e, func(c bind.ColumnNote) bool {
 		return r.scope == nil || c.Table == nil ||
 			r.scope.own[c.Table]
