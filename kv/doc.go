@@ -58,6 +58,7 @@
 //     A later durable Update takes it to disk as well.
 //   - [RangeDeleter]: all keys of a span are deleted at the cost of one. DeleteSpan does without,
 //     in bounded updates.
+//   - [Ingester]: many new keys come in as sorted files, all at once, past the log.
 //   - [RangeCompacter]: a span is rewritten without the marks of what was deleted there.
 //   - [Exclusive]: no other process writes while this handle is open. Only then may the layer above
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what

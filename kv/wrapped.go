@@ -36,3 +36,11 @@ func (w Wrapped) Syncs() uint64 {
 	}
 	return 0
 }
+
+// Ingest implements Ingester where the engine does.
+func (w Wrapped) Ingest(ctx context.Context, sources []Source) error {
+	return IngesterOf(w.Engine).Ingest(ctx, sources)
+}
+
+// Ingests implements Ingester.
+func (w Wrapped) Ingests() bool { return IngesterOf(w.Engine) != nil }

@@ -123,6 +123,15 @@ func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
 	return fail
 }
 
+// Ingest implements kv.Ingester; it counts as an update. One that fails was not applied: what is
+// ingested is there when Ingest has returned nil, and with an error it is not.
+func (f *Fault) Ingest(ctx context.Context, sources []kv.Source) error {
+	if _, fail := f.next(); fail != nil {
+		return fail
+	}
+	return f.wrapped.Ingest(ctx, sources)
+}
+
 func (f *Fault) run(ctx context.Context, rows [][]byte, step kv.Step, update func() error) error {
 	p, fail := f.next()
 	if p.Late {

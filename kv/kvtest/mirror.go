@@ -65,6 +65,16 @@ func (m *Mirror) DeleteRange(ctx context.Context, span kv.Span) error {
 	return m.both(m.wrapped.DeleteRange(ctx, span), second)
 }
 
+// Ingest implements kv.Ingester.
+func (m *Mirror) Ingest(ctx context.Context, sources []kv.Source) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.both(m.wrapped.Ingest(ctx, sources), kv.IngesterOf(m.second).Ingest(ctx, sources))
+}
+
+// Ingests implements kv.Ingester.
+func (m *Mirror) Ingests() bool { return m.wrapped.Ingests() && kv.IngesterOf(m.second) != nil }
+
 // both compares two results by what they say, for each engine made its own error value.
 func (m *Mirror) both(a, b error) error {
 	if (a == nil) != (b == nil) || a != nil && a.Error() != b.Error() {

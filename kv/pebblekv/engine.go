@@ -36,6 +36,7 @@ type Engine struct {
 	group    *groupCommit
 
 	batches sync.Pool // of *kv.Batch
+	ingests ingests
 
 	// gate keeps Close apart from calls under way.
 	gate struct {

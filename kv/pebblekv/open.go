@@ -115,6 +115,7 @@ func Open(dir string, opts Options) (*Engine, error) {
 	}
 	e := newEngine()
 	e.lock, e.tables, e.volatile = lock, newTableFiles(fs, dir), opts.Volatile
+	e.ingests.fs, e.ingests.dir = fs, dir
 	e.db, err = openLocked(fs, dir, lock, e, opts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())
@@ -164,6 +165,13 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 		return nil, err
 	}
 	popts := pebbleOptions(opts)
+	e.ingests.options = popts.Clone()
+	e.ingests.options.EnsureDefaults()
+	if !opts.ReadOnly && !opts.readOnce {
+		if err := removeIngestFiles(fs, dir); err != nil {
+			return nil, err
+		}
+	}
 	popts.EventListener = &pebble.EventListener{DataCorruption: e.corruption.found,
 		BackgroundError: e.corruption.background}
 	e.corruption.init(opts)
@@ -302,6 +310,9 @@ func pebbleOptions(opts Options) *pebble.Options {
 		},
 	}
 	p.DisableAutomaticCompactions = opts.readOnce
+	// Ingested files go into the list of files at once: else the log would name them, and whatever
+	// reads a log would have to follow.
+	p.Experimental.DisableIngestAsFlushable = func() bool { return true }
 	p.Levels[0].BlockSize = 16 << 10
 	p.Levels[0].IndexBlockSize = 64 << 10
 	for i := range p.Levels {

@@ -12,13 +12,15 @@ import (
 // Engine passes everything on to an engine, and counts it.
 type Engine struct {
 	kv.Wrapped
-	snapshots, updates, lazy, ranges, gets, iters, sets, deletes, bytes atomic.Int64
+	snapshots, updates, lazy, ranges, ingests, gets, iters atomic.Int64
+	sets, deletes, bytes, ingested                         atomic.Int64
 }
 
 // Counts are the operations so far.
 type Counts struct {
 	Snapshots, Updates, Lazy int64 // Lazy are the updates that asked for no sync
 	Ranges                   int64 // that were deleted at once
+	Ingests, Ingested        int64 // files' worth of new keys, and how many keys were in them
 	Gets, Iters              int64 // of readers, in steps and in snapshots
 	Sets, Deletes            int64
 	Bytes                    int64 // of keys and values that were set
@@ -32,7 +34,8 @@ func New(e kv.Engine) *Engine { return &Engine{Wrapped: kv.Wrapped{Engine: e}} }
 func (r *Engine) Counts() Counts {
 	return Counts{
 		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
-		Ranges: r.ranges.Load(), Gets: r.gets.Load(), Iters: r.iters.Load(),
+		Ranges: r.ranges.Load(), Ingests: r.ingests.Load(), Ingested: r.ingested.Load(),
+		Gets: r.gets.Load(), Iters: r.iters.Load(),
 		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Bytes: r.bytes.Load(),
 		Syncs: r.Syncs(),
 	}
@@ -43,7 +46,8 @@ func (r *Engine) Since(c Counts) Counts {
 	n := r.Counts()
 	return Counts{
 		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
-		Ranges: n.Ranges - c.Ranges, Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
+		Ranges: n.Ranges - c.Ranges, Ingests: n.Ingests - c.Ingests,
+		Ingested: n.Ingested - c.Ingested, Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
 		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Bytes: n.Bytes - c.Bytes,
 		Syncs: n.Syncs - c.Syncs,
 	}
@@ -82,6 +86,21 @@ func (r *Engine) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
 func (r *Engine) DeleteRange(ctx context.Context, span kv.Span) error {
 	r.ranges.Add(1)
 	return r.Wrapped.DeleteRange(ctx, span)
+}
+
+// Ingest implements kv.Ingester.
+func (r *Engine) Ingest(ctx context.Context, sources []kv.Source) error {
+	r.ingests.Add(1)
+	counted := make([]kv.Source, len(sources))
+	for i, source := range sources {
+		counted[i] = func(put func(key, value []byte) error) error {
+			return source(func(key, value []byte) error {
+				r.ingested.Add(1)
+				return put(key, value)
+			})
+		}
+	}
+	return r.Wrapped.Ingest(ctx, counted)
 }
 
 func (r *Engine) step(step kv.Step) kv.Step {
