@@ -10,8 +10,8 @@ type Source func(put func(key, value []byte) error) error
 type Ingester interface {
 	// Ingest adds what the sources give, all at once: when it returns nil the keys are there,
 	// durably, and with an error none is. Snapshots that are there do not show them. Requires: the
-	// spans of two sources' keys do not overlap, no key is there yet, and nobody reads or writes a
-	// row of any of them meanwhile.
+	// spans of two sources' keys do not overlap, no key is there yet, and no caller reads or writes
+	// a row of any of them meanwhile.
 	//
 	// Cancelling ctx is honoured until the last source has ended; the error is then ErrNotApplied.
 	Ingest(ctx context.Context, sources []Source) error

@@ -35,11 +35,16 @@ func (t *Txn) Commit(ctx context.Context) error {
 	err = t.endBeside(ctx, err)
 	if errors.Is(err, ErrAbandoned) {
 		t.shared.Forget() // a dead coordinator gives nothing back
+		return err
 	}
+	t.endLoads(err == nil)
 	return err
 }
 
 func (t *Txn) commit(ctx context.Context) error {
+	if t.loadErr != nil {
+		return t.loadErr
+	}
 	if !t.dirty() {
 		return errors.Join(t.prepare(), t.AwaitDurable(ctx))
 	}

@@ -18,6 +18,7 @@
 //   - Keys of a companion store, which ends with the process, are read and written in a transaction
 //     of that store, which ends as the transaction does (companion.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
+//   - A new span is filled with sorted files (load.go, load_list.go, package bulk).
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
 //     checked by package ssi (serial.go). No deadlock lasts (package lockwait).
@@ -86,6 +87,7 @@
 //	I26 a savepoint costs no memory for what is written after it            package buffer
 //	I27 the companion's writes are committed if the store's are, else not   companion.go
 //	I28 a row in memory is the one that the transaction would read          package hints
+//	I29 a loaded key is seen wherever what leads to it is seen              load.go
 //
 // # Locking order
 //

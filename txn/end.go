@@ -13,6 +13,7 @@ func (t *Txn) Rollback(ctx context.Context) error {
 	if t.stream != nil && !t.done {
 		t.rollbackStream(ctx)
 	}
+	t.endLoads(false)
 	c := t.companion
 	t.finish()
 	if c != nil {
@@ -32,6 +33,7 @@ func (t *Txn) Unlock() {
 		t.rollbackStream(context.Background())
 		t.stream.Fail(ErrTxnDone)
 	}
+	t.endLoads(false)
 	if o := t.waiter.Owner; o != nil {
 		t.shared.ReleaseTo(0, nil)
 		o.ReleaseTo(0)

@@ -62,6 +62,12 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
+	if s.alone && !s.opts.LeaveFoundLocks {
+		if err := s.takeBackLeft(ctx); err != nil && !s.unread(err) {
+			s.memory.Snapshots.Close()
+			return nil, fmt.Errorf("open transaction store: %w", err)
+		}
+	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	s.workers.Go(func() { s.secondaries.Run(background) })

@@ -50,7 +50,8 @@ func (t *Txn) openAny() (*hints.Snapshot, error) {
 	if t.snapshot != nil {
 		return t.snapshot, t.snapshot.Covers(t.readTS) // which ReadAt may have lowered
 	}
-	if t.inspect() && t.stream == nil { // of its own writes another's snapshot may lack some
+	// of its own writes another's snapshot may lack some
+	if t.inspect() && t.stream == nil && len(t.loads) == 0 {
 		if t.snapshot = t.s.memory.Snapshots.Take(); t.snapshot != nil {
 			return t.snapshot, nil
 		}

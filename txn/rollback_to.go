@@ -73,6 +73,7 @@ func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 // cancelled, because the client goes on from the savepoint. An error fails the transaction, which
 // has nothing to undo then.
 func (t *Txn) undo(sp Savepoint) {
+	t.unloadAfter(sp)
 	span := t.buf.RollbackTo(sp.at, t.stream != nil && t.stream.InDoubt())
 	if span.End == nil || t.stream.Failed() != nil {
 		return

@@ -67,8 +67,10 @@ type Txn struct {
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
 	stream      *stream // of a transaction that outgrew Options.StreamBytes
-	companion   *Txn    // of the companion store, if it has begun (companion.go)
-	wrote       string  // the last statement that wrote
+	loads       []loaded
+	loadErr     error  // of a load that could not be taken back
+	companion   *Txn   // of the companion store, if it has begun (companion.go)
+	wrote       string // the last statement that wrote
 	onStream    func(Streamed)
 	ctx         context.Context // of the last read, or of Begin
 	// statementCtx is that of the statement, if it is known: writes have no context of their own.

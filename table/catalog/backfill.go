@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table"
@@ -21,8 +22,12 @@ func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 	if err != nil {
 		return err
 	}
+	load, err := tx.NewLoad(ctx, d.IndexSpan(ix.ID))
+	if err != nil {
+		return err
+	}
+	defer load.Abandon()
 	rows := int64(0)
-	var batch entryBatch
 	err = Rows(ctx, tx, d, func(row []types.Datum) error {
 		if rows++; seen != nil && rows%rowsPerCheck == 0 {
 			seen(rows)
@@ -32,28 +37,18 @@ func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 			return err
 		}
 		for _, e := range entries {
-			if !e.Unique {
-				batch.add(e.Key, e.Value)
-				continue
-			}
-			have, err := tx.Get(ctx, e.Key)
-			if err != nil {
+			if err := load.Add(ctx, e.Key, e.Value); err != nil {
 				return err
 			}
-			if have != nil {
-				return notUnique(d, ix, row)
-			}
-			if err := tx.Set(e.Key, e.Value); err != nil {
-				return err
-			}
-		}
-		if batch.full() {
-			return batch.write(tx)
 		}
 		return nil
 	})
 	if err == nil {
-		err = batch.write(tx)
+		err = load.Finish(ctx)
+	}
+	var twice *txn.DuplicateKeyError
+	if errors.As(err, &twice) {
+		return sharedEntry(ctx, tx, d, ix, twice)
 	}
 	if err != nil || !ix.Exclusion() {
 		return err
@@ -70,6 +65,24 @@ func VerifyExclusion(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.
 		return e.WithDetail("Key %s conflicts with key %s.", table.FormatKey(d, ix, other),
 			table.FormatKey(d, ix, row))
 	})
+}
+
+// sharedEntry is 23505 for an entry that two rows have.
+func sharedEntry(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
+	twice *txn.DuplicateKeyError) error {
+	key, err := table.RowKeyOf(d, ix, twice.Key, twice.Value)
+	if err != nil {
+		return err
+	}
+	value, err := tx.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	row, err := table.DecodeRow(d, key, value)
+	if err != nil {
+		return err
+	}
+	return notUnique(d, ix, row)
 }
 
 func notUnique(d *table.Desc, ix *table.Index, row []types.Datum) error {

@@ -359,15 +359,7 @@ func (ch *checker) strays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	byStorage := map[table.StorageID]*table.Desc{}
-	for _, d := range ch.order {
-		if d.HasRows() {
-			byStorage[d.Storage()] = d
-		}
-		for _, s := range d.States() {
-			byStorage[s.Storage()] = s
-		}
-	}
+	byStorage := ch.byStorage()
 	span := table.PrefixSpan([]byte{table.PrefixTable})
 	for !span.Empty() {
 		keys, err := someKeys(ctx, ch.tx, span, 1)
@@ -385,17 +377,28 @@ func (ch *checker) strays(ctx context.Context) error {
 		case !ok:
 			ch.report(Problem{Key: key, What: "key of no table"})
 			span.Start = append(key, 0)
+			continue
 		case d == nil:
-			ch.report(Problem{Key: key, What: fmt.Sprintf("rows under storage ID %d, which "+
-				"belongs to no table", k.Storage)})
 			span.Start = table.StorageSpan(k.Storage).End
 		default:
-			if k.Index != table.RowIndexID && d.Index(k.Index) == nil {
-				ch.report(Problem{Relation: ch.names[d.ID], Key: key,
-					What: fmt.Sprintf("entries of index %d, which does not exist", k.Index)})
-			}
 			span.Start = k.IndexSpan().End
 		}
+		if d != nil && (k.Index == table.RowIndexID || d.Index(k.Index) != nil) {
+			continue
+		}
+		if load, err := ch.isLoad(ctx, key); err != nil || load {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		p := Problem{Key: key, What: fmt.Sprintf("rows under storage ID %d, which belongs to no "+
+			"table", k.Storage)}
+		if d != nil {
+			p.Relation = ch.names[d.ID]
+			p.What = fmt.Sprintf("entries of index %d, which does not exist", k.Index)
+		}
+		ch.report(p)
 	}
 	return nil
 }

@@ -128,11 +128,16 @@ func (r *Replacement) isThere(ctx context.Context, tx *txn.Txn) (same bool, err 
 // write writes the lists under the new storage ID, where nothing was ever written.
 func (r *Replacement) write(ctx context.Context, tx *txn.Txn) error {
 	from, to := len(r.old.Span().Start), r.d.Span().Start
+	load, err := tx.NewLoad(ctx, r.d.Span())
+	if err != nil {
+		return err
+	}
+	defer load.Abandon()
 	var key []byte
 	for _, l := range r.lists {
 		for n := range l.len() {
 			key = append(append(key[:0], to...), l.key(n)[from:]...)
-			err := tx.SetNew(key, l.value(n))
+			err := load.Add(ctx, key, l.value(n))
 			if err == nil && n%rowsPerCheck == 0 {
 				err = ctx.Err()
 			}
@@ -141,7 +146,7 @@ func (r *Replacement) write(ctx context.Context, tx *txn.Txn) error {
 			}
 		}
 	}
-	return nil
+	return load.Finish(ctx)
 }
 
 // rowsPerCheck is how many keys are compared or written between two looks at the context.

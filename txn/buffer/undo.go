@@ -8,6 +8,9 @@ import (
 // Savepoint makes a savepoint and returns its number.
 func (b *Buffer) Savepoint() (at uint64) { return b.savepoints.add() }
 
+// Seq returns the number of the next write: a return to a savepoint with a lower number undoes it.
+func (b *Buffer) Seq() uint64 { return b.savepoints.seq }
+
 // HasSavepoints reports whether a savepoint is still wanted.
 func (b *Buffer) HasSavepoints() bool { return b.savepoints.any() }
 

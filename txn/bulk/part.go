@@ -1,0 +1,81 @@
+package bulk
+
+import (
+	"container/heap"
+	"context"
+)
+
+// Part is the sorted entries from one key to another.
+type Part struct {
+	from, to []byte // nil: no bound
+	runs     []run
+}
+
+// run is the entries of a chunk that belong to a part, from one index to another.
+type run struct {
+	c       *chunk
+	at, end int
+}
+
+func (r *run) entry() entry { return r.c.entries[r.at] }
+
+// cut takes the part's entries of each chunk.
+func (p *Part) cut(chunks []*chunk) {
+	for _, c := range chunks {
+		r := run{c: c, end: len(c.entries)}
+		if p.from != nil {
+			r.at = c.search(p.from)
+		}
+		if p.to != nil {
+			r.end = c.search(p.to)
+		}
+		if r.at < r.end {
+			p.runs = append(p.runs, r)
+		}
+	}
+}
+
+// Each calls visit with every entry, in the order of their keys, until it returns an error. It may
+// be called again.
+func (p *Part) Each(ctx context.Context, visit func(key, value []byte) error) error {
+	h := make(runs, len(p.runs))
+	for i := range p.runs {
+		r := p.runs[i]
+		h[i] = &r
+	}
+	heap.Init(&h)
+	for n := 1; len(h) > 0; n++ {
+		if n%entriesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		top := h[0]
+		if err := visit(top.c.key(top.at), top.c.value(top.at)); err != nil {
+			return err
+		}
+		if top.at++; top.at == top.end {
+			heap.Pop(&h)
+		} else if len(h) > 1 {
+			heap.Fix(&h, 0)
+		}
+	}
+	return nil
+}
+
+// entriesPerCheck is how many entries pass between two looks at the context.
+const entriesPerCheck = 4096
+
+// runs is a heap with the lowest key first.
+type runs []*run
+
+func (h runs) Len() int           { return len(h) }
+func (h runs) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h runs) Less(i, j int) bool { return h[i].c.compare(h[i].entry(), h[j].c, h[j].entry()) < 0 }
+
+func (h *runs) Push(x any) { *h = append(*h, x.(*run)) }
+
+func (h *runs) Pop() any {
+	last := len(*h) - 1
+	r := (*h)[last]
+	*h = (*h)[:last]
+	return r
+}
