@@ -184,6 +184,8 @@ type copyIn struct {
 	rows         int         // in params
 	bytes        int64       // of params, counted by the session's account
 	lines        copiedLines // of these rows
+	load         *table.Load // nil: they are written one by one
+	loaded       loadedLines
 	format       *types.Format
 }
 
@@ -237,7 +239,14 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	r.CountIn(s.memory)
 	defer r.Close()
 	release := s.references.Hold()
+	if c.load, err = table.NewLoad(ctx, s.tx.tx, d); err != nil {
+		return 0, err
+	}
+	defer c.endLoad()
 	n, err := c.all(ctx, r)
+	if err == nil {
+		err = c.finish(ctx)
+	}
 	if err != nil {
 		return n, err
 	}
@@ -325,6 +334,11 @@ func (c *copyIn) values(fields [][]byte) *valueError {
 func (c *copyIn) gather(width int, r *copyfmt.Reader) error {
 	number, text := r.Line()
 	c.lines.add(number, text)
+	if c.load != nil {
+		if err := c.s.memory.Grow(c.loaded.add(number)); err != nil {
+			return err
+		}
+	}
 	c.rows++
 	n := types.RowSize(c.params[len(c.params)-width:])
 	c.bytes += n
@@ -380,7 +394,7 @@ func (c *copyIn) release() {
 }
 
 func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types.Datum) error {
-	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, runOptions{})
+	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, runOptions{load: c.load})
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,9 @@ func (c *copyIn) lineError(ctx context.Context, r *copyfmt.Reader, v *valueError
 // rowError returns the error of inserting the i-th row of the batch. An error after the last row,
 // such as a cancel, counts as one of the last row.
 func (c *copyIn) rowError(ctx context.Context, i int, err error) error {
+	if taken := c.takenError(ctx, err); taken != nil {
+		return taken
+	}
 	number, text := c.lines.line(min(i, c.rows-1))
 	var e *sqlerr.Error
 	if err = toSQL(ctx, err); c.binary || errors.As(err, &e) && isKeyViolation(e) {

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -85,15 +86,29 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 	ran func(*exec.Cursor)) (int64, error) {
 	filled := *plan
 	filled.Root, filled.ReadOnly = root, false
-	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)),
-		runOptions{stats: ran != nil, as: filler(root)})
+	o := runOptions{stats: ran != nil, as: filler(root)}
+	if in, ok := root.(*physical.Insert); ok {
+		var err error
+		if o.load, err = table.NewLoad(ctx, s.tx.tx, in.Table); err != nil {
+			return 0, err
+		}
+		defer o.load.Abandon()
+	}
+	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), o)
 	if err != nil {
 		return 0, err
 	}
 	defer src.close()
 	src.mayRerun = false // the schema change as a whole begins again
 	if _, err := src.next(ctx); err != nil {
-		return 0, err
+		taken, _ := s.takenKey(ctx, plan.Needs, err)
+		return 0, cmp.Or(taken, err)
+	}
+	if o.load != nil {
+		if err := o.load.Finish(ctx); err != nil {
+			taken, _ := s.takenKey(ctx, plan.Needs, err)
+			return 0, cmp.Or(taken, err)
+		}
 	}
 	if ran != nil {
 		ran(src.cursor)

@@ -53,6 +53,8 @@ type runOptions struct {
 	// statement's work, for which no privileges are needed.
 	as        acl.RoleID
 	unchecked bool
+	// load, if not nil, takes the rows of an INSERT.
+	load *table.Load
 }
 
 // openPlan starts a planned statement.
@@ -120,6 +122,7 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 		s.lockWrites()
 	}
 	env := s.execEnv(ctx, o.stats)
+	env.Load = o.load
 	env.Incremental = o.incremental || o.inPieces && exec.LocksInPieces(plan)
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {

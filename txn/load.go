@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/bulk"
@@ -20,9 +22,9 @@ import (
 //   - They have write records at the transaction's start_ts. Another transaction learns of the span
 //     from what was committed at commit_ts, which is above it.
 //   - Before the first file an entry in the list of loads is committed, and the transaction deletes
-//     it. While the entry is there no transaction knows of the span: whatever ends the transaction otherwise,
-//     or a return to a savepoint, deletes the span and then the entry. What a crash leaves of both
-//     the next Open takes away, before any transaction begins (load_list.go).
+//     it. While the entry is there no transaction knows of the span: whatever ends the loading one
+//     otherwise, or a return to a savepoint, deletes the span and then the entry. What a crash
+//     leaves of both the next Open takes away, before any transaction begins (load_list.go).
 //   - Once the files are there, every slot of recent commits is raised above all timestamps so far,
 //     as if each key had been committed: no snapshot from before, and no row in memory, is believed
 //     by a transaction that can know of the span. When they are deleted, likewise.
@@ -44,7 +46,9 @@ type Load struct {
 
 // DuplicateKeyError is returned by Load when a key was added twice.
 type DuplicateKeyError struct {
-	Key, Value []byte // Value is that of one of the two
+	Key, Value []byte
+	// Row is the lowest number of a row that has a key of an earlier one (SetRow).
+	Row uint32
 }
 
 func (e *DuplicateKeyError) Error() string { return fmt.Sprintf("key %x was added twice", e.Key) }
@@ -66,6 +70,35 @@ const (
 	loadBatchBytes = 8 << 20
 )
 
+// MakeSpan notes that the transaction alone knows of a span, until it commits.
+func (t *Txn) MakeSpan(span kv.Span) { t.made = append(t.made, span) }
+
+// Loads reports whether a span is the transaction's own (MakeSpan) and its keys may come in as
+// files.
+func (t *Txn) Loads(ctx context.Context, span kv.Span) (bool, error) {
+	made := func(s kv.Span) bool {
+		return bytes.Equal(s.Start, span.Start) && bytes.Equal(s.End, span.End)
+	}
+	if !slices.ContainsFunc(t.made, made) {
+		return false, nil
+	}
+	return t.loadable(ctx, span)
+}
+
+// loadable reports whether the engine can take keys in as files, and nothing is in a span yet.
+func (t *Txn) loadable(ctx context.Context, span kv.Span) (bool, error) {
+	if !t.s.alone || t.aside(span.Start) || kv.IngesterOf(t.s.engine) == nil ||
+		t.buf.Cursor(span, false, true) != nil {
+		return false, nil
+	}
+	snap, err := t.s.engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	occupied, err := mvcc.Occupied(ctx, snap, span)
+	return len(occupied) == 0, errors.Join(err, snap.Close())
+}
+
 // NewLoad begins to fill a span. Requires: no transaction that reads at or below this one's
 // commit_ts knows of it, and until Finish this one neither reads nor writes in it otherwise.
 func (t *Txn) NewLoad(ctx context.Context, span kv.Span) (*Load, error) {
@@ -83,19 +116,8 @@ func (t *Txn) NewLoad(ctx context.Context, span kv.Span) (*Load, error) {
 	return l, err
 }
 
-// loadable reports whether the keys of a span may come in as files.
-func (t *Txn) loadable(ctx context.Context, span kv.Span) (bool, error) {
-	if !t.s.alone || t.aside(span.Start) || kv.IngesterOf(t.s.engine) == nil ||
-		t.buf.Cursor(span, false, true) != nil {
-		return false, nil
-	}
-	snap, err := t.s.engine.Snapshot()
-	if err != nil {
-		return false, err
-	}
-	occupied, err := mvcc.Occupied(ctx, snap, span)
-	return len(occupied) == 0, errors.Join(err, snap.Close())
-}
+// SetRow numbers the row to which the keys belong that are added from now on.
+func (l *Load) SetRow(n uint32) { l.sorter.Row = n }
 
 // Add adds a copy of a key and its value. The errors are those of writes, and *DuplicateKeyError.
 func (l *Load) Add(ctx context.Context, key, value []byte) error {
@@ -134,26 +156,45 @@ func (l *Load) Abandon() {
 	l.held.none()
 }
 
-// each calls visit with each entry of a part, and refuses a key that comes twice.
-func (l *Load) each(ctx context.Context, p *bulk.Part,
-	visit func(key, value []byte) error) error {
-	var last []byte
-	return p.Each(ctx, func(key, value []byte) error {
-		if last != nil && bytes.Equal(key, last) {
-			return &DuplicateKeyError{Key: key, Value: value}
+// refuseTwice refuses keys that come twice.
+func (l *Load) refuseTwice(ctx context.Context, parts []*bulk.Part) error {
+	var found *DuplicateKeyError
+	for _, p := range parts {
+		var last []byte
+		rows := [2]uint32{} // the two lowest of those that have the key
+		err := p.Each(ctx, func(row uint32, key, value []byte) error {
+			if last == nil || !bytes.Equal(key, last) {
+				last, rows = key, [2]uint32{row, math.MaxUint32}
+				return nil
+			}
+			rows = [2]uint32{min(rows[0], row), min(max(rows[0], row), rows[1])}
+			if found == nil || rows[1] < found.Row {
+				found = &DuplicateKeyError{Key: key, Value: value, Row: rows[1]}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		last = key
-		return visit(key, value)
-	})
+	}
+	if found != nil {
+		return found
+	}
+	return nil
 }
 
 // write sets the keys in the transaction's buffer, in their order.
 func (l *Load) write(ctx context.Context) error {
-	for _, p := range l.sorter.Parts() {
-		err := l.each(ctx, p, func(key, value []byte) error {
+	parts := l.sorter.Parts() // few enough to look at twice
+	if err := l.refuseTwice(ctx, parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		err := p.Each(ctx, func(row uint32, key, value []byte) error {
 			if l.some {
 				if have, err := l.t.GetCurrent(ctx, key); err != nil || have != nil {
-					return cmp.Or[error](err, &DuplicateKeyError{Key: key, Value: value})
+					return cmp.Or[error](err,
+						&DuplicateKeyError{Key: key, Value: value, Row: row})
 				}
 			}
 			return l.t.Set(key, value)
@@ -196,7 +237,11 @@ func (l *Load) ingest(ctx context.Context) error {
 		}
 		l.cells = mvcc.Loaded{StartTS: t.reg.startTS, DataTS: ts}
 	}
-	if err := t.s.ingest(ctx, l.sources(ctx, parts)); err != nil {
+	err := t.s.ingest(ctx, l.sources(ctx, parts))
+	if errors.Is(err, errTwice) {
+		return l.refuseTwice(ctx, parts)
+	}
+	if err != nil {
 		return err
 	}
 	t.dropSnapshot()
@@ -215,17 +260,25 @@ func (s *Store) ingest(ctx context.Context, sources []kv.Source) error {
 	return s.forgetPast(ctx)
 }
 
+// errTwice is the error of a source in which a key comes twice.
+var errTwice = errors.New("a key was loaded twice")
+
 // sources are the write records and the long values of each part.
 func (l *Load) sources(ctx context.Context, parts []*bulk.Part) (all []kv.Source) {
 	for _, p := range parts {
 		all = append(all, func(put func(key, value []byte) error) error {
 			cells := l.cells
-			return l.each(ctx, p, func(key, value []byte) error {
+			var last []byte
+			return p.Each(ctx, func(_ uint32, key, value []byte) error {
+				if last != nil && bytes.Equal(key, last) {
+					return errTwice
+				}
+				last = key
 				return cells.Write(put, key, value)
 			})
 		}, func(put func(key, value []byte) error) error {
 			cells := l.cells
-			return p.Each(ctx, func(key, value []byte) error {
+			return p.Each(ctx, func(_ uint32, key, value []byte) error {
 				return cells.Data(put, key, value)
 			})
 		})
@@ -244,19 +297,23 @@ func (l *Load) notThere(ctx context.Context, parts []*bulk.Part) (err error) {
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	more := it.Next()
+	var found *DuplicateKeyError
 	for _, p := range parts {
-		err := p.Each(ctx, func(key, value []byte) error {
+		err := p.Each(ctx, func(row uint32, key, value []byte) error {
 			for more && bytes.Compare(it.Key(), key) < 0 {
 				more = it.Next()
 			}
-			if more && bytes.Equal(it.Key(), key) {
-				return &DuplicateKeyError{Key: key, Value: value}
+			if more && bytes.Equal(it.Key(), key) && (found == nil || row < found.Row) {
+				found = &DuplicateKeyError{Key: key, Value: value, Row: row}
 			}
 			return it.Err()
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if found != nil && it.Err() == nil {
+		return found
 	}
 	return it.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/buffer"
 	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/hints"
@@ -66,7 +67,8 @@ type Txn struct {
 	validated []commit.Validation
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
-	stream      *stream // of a transaction that outgrew Options.StreamBytes
+	stream      *stream   // of a transaction that outgrew Options.StreamBytes
+	made        []kv.Span // that it alone knows of
 	loads       []loaded
 	loadErr     error  // of a load that could not be taken back
 	companion   *Txn   // of the companion store, if it has begun (companion.go)

@@ -40,6 +40,8 @@ type Env struct {
 	// Checks, if not nil, gets what is to be checked when the rows of a statement are written: the
 	// rows of tables that have foreign keys or are referenced by them, and deferrable keys.
 	Checks Checks
+	// Load, if not nil, takes the rows that INSERT writes, instead of the transaction.
+	Load *table.Load
 	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64
 	// Deltas are the changes that DeltaScan reads, by relation. Before are the transactions that

@@ -150,7 +150,7 @@ func (i *insert) one(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
+	if err := i.write(ctx); err != nil {
 		return err
 	}
 	if i.conflict != nil && i.conflict.node.Update || i.run.modifies() {
@@ -164,6 +164,13 @@ func (i *insert) one(ctx context.Context) error {
 		return err
 	}
 	return i.emit(i.row)
+}
+
+func (i *insert) write(ctx context.Context) error {
+	if load := i.run.env.Load; load != nil {
+		return i.writer.Load(ctx, i.run.env.Tx, load, i.row)
+	}
+	return i.writer.Insert(ctx, i.run.env.Tx, i.row)
 }
 
 // resolve applies ON CONFLICT when a row with the same key exists.

@@ -22,6 +22,7 @@ func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 		return err
 	}
 	d.StorageID = table.StorageID(id)
+	v.tx.MakeSpan(table.StorageSpan(d.StorageID))
 	for i := range d.Indexes {
 		if err := v.RelocateIndex(ctx, d, &d.Indexes[i]); err != nil {
 			return err

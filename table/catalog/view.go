@@ -435,6 +435,7 @@ func (v *View) NameRelation(ctx context.Context, d *table.Desc) (err error) {
 	}
 	if err == nil {
 		d.RowType, _ = table.RowTypeOf(d.ID)
+		v.tx.MakeSpan(table.StorageSpan(table.StorageID(d.ID)))
 	}
 	return err
 }

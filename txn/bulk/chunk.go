@@ -19,6 +19,7 @@ type chunk struct {
 type entry struct {
 	prefix          uint64
 	key, value, end uint32
+	row             uint32
 }
 
 // entryBytes is the size of an entry.
@@ -29,8 +30,8 @@ func (c *chunk) key(i int) []byte { return c.bytes[c.entries[i].key:c.entries[i]
 func (c *chunk) value(i int) []byte { return c.bytes[c.entries[i].value:c.entries[i].end] }
 
 // add copies an entry into the chunk. All keys share their first skip bytes.
-func (c *chunk) add(key, value []byte, skip int) {
-	e := entry{prefix: prefixOf(key, skip), key: uint32(len(c.bytes))}
+func (c *chunk) add(row uint32, key, value []byte, skip int) {
+	e := entry{prefix: prefixOf(key, skip), key: uint32(len(c.bytes)), row: row}
 	c.bytes = append(c.bytes, key...)
 	e.value = uint32(len(c.bytes))
 	c.bytes = append(c.bytes, value...)

@@ -36,8 +36,9 @@ func (p *Part) cut(chunks []*chunk) {
 }
 
 // Each calls visit with every entry, in the order of their keys, until it returns an error. It may
-// be called again.
-func (p *Part) Each(ctx context.Context, visit func(key, value []byte) error) error {
+// be called again. row is Sorter.Row as it was.
+func (p *Part) Each(ctx context.Context,
+	visit func(row uint32, key, value []byte) error) error {
 	h := make(runs, len(p.runs))
 	for i := range p.runs {
 		r := p.runs[i]
@@ -49,7 +50,8 @@ func (p *Part) Each(ctx context.Context, visit func(key, value []byte) error) er
 			return ctx.Err()
 		}
 		top := h[0]
-		if err := visit(top.c.key(top.at), top.c.value(top.at)); err != nil {
+		err := visit(top.c.entries[top.at].row, top.c.key(top.at), top.c.value(top.at))
+		if err != nil {
 			return err
 		}
 		if top.at++; top.at == top.end {

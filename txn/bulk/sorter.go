@@ -12,6 +12,8 @@ type Sorter struct {
 	Skip int
 	// Workers is how many chunks are sorted at a time, and how many parts there are.
 	Workers int
+	// Row is the number of the row to which the entries belong that are added now.
+	Row uint32
 
 	full    []*chunk // sorted, or being sorted
 	current *chunk
@@ -33,7 +35,7 @@ func (s *Sorter) Add(key, value []byte) {
 	if s.current == nil {
 		s.current = &chunk{}
 	}
-	s.current.add(key, value, s.Skip)
+	s.current.add(s.Row, key, value, s.Skip)
 	s.n++
 	s.held += int64(len(key)+len(value)) + entryBytes
 	if len(s.current.bytes) >= chunkBytes {
