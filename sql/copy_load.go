@@ -62,22 +62,22 @@ func (c *copyIn) finish(ctx context.Context) error {
 // takenError is the error of a loaded row whose key an earlier one has, with its line; nil for
 // other errors.
 func (c *copyIn) takenError(ctx context.Context, err error) error {
-	taken, row := c.s.takenKey(ctx, c.single.Needs, err)
+	row, taken := c.s.takenKey(ctx, c.single.Needs, err)
 	if taken == nil {
 		return nil
 	}
 	return sqlerr.Within(taken, "COPY %s, line %d", c.table.Name, c.loaded.line(row))
 }
 
-// takenKey returns the error for the client of a loaded row whose key an earlier one has, and the
-// number of the row; nil for other errors.
+// takenKey returns the number of a loaded row whose key an earlier one has, and the error for the
+// client; nil for other errors.
 func (s *planRunner) takenKey(ctx context.Context, needs []*opt.Need,
-	err error) (taken error, row uint32) {
+	err error) (row uint32, taken error) {
 	var e *table.TakenError
 	if !errors.As(err, &e) {
-		return nil, 0
+		return 0, nil
 	}
-	return s.conceal(ctx, needs, s.printed(ctx, e.Err)), e.Row
+	return e.Row, s.conceal(ctx, needs, s.printed(ctx, e.Err))
 }
 
 // endLoad forgets what was not written.

@@ -101,12 +101,12 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 	defer src.close()
 	src.mayRerun = false // the schema change as a whole begins again
 	if _, err := src.next(ctx); err != nil {
-		taken, _ := s.takenKey(ctx, plan.Needs, err)
+		_, taken := s.takenKey(ctx, plan.Needs, err)
 		return 0, cmp.Or(taken, err)
 	}
 	if o.load != nil {
 		if err := o.load.Finish(ctx); err != nil {
-			taken, _ := s.takenKey(ctx, plan.Needs, err)
+			_, taken := s.takenKey(ctx, plan.Needs, err)
 			return 0, cmp.Or(taken, err)
 		}
 	}

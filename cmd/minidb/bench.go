@@ -9,6 +9,9 @@ import (
 )
 
 func runBench(ctx context.Context, c *command, args []string) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return runCompare(ctx, c, args[1:])
+	}
 	fs := c.flags()
 	dir := fs.String("dir", "", "folder for the stores (default: a temporary one); everything is "+
 		"removed at the end")

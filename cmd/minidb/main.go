@@ -31,7 +31,8 @@ var commands = []*command{
 	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side",
 		dump},
 	{"version", "", "print what this binary was built from", version},
-	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME] [observers]",
+	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME] [observers]; bench compare " +
+		"[--postgres URL] [--record FILE] [--against FILE] [--plots DIR] [--growth N] …",
 		"measure beside Pebble and SQLite, or what observers cost", runBench},
 }
 

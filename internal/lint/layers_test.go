@@ -46,7 +46,7 @@ var libraryImporters = map[string][]string{
 	"github.com/KimMachineGun":      {"internal/memory"},
 	"github.com/pingcap/tidb":       {"sql/parse"},
 	"github.com/jackc/pgx": {"internal/pgtest", "internal/shell", "internal/sqllogic",
-		"cmd/minidb", "examples"},
+		"internal/bench/compare", "cmd/minidb", "examples"},
 	"golang.org/x/crypto":               {"planner/pgcrypto"}, // Blowfish and CAST5
 	"golang.org/x/net":                  {"examples"},
 	"golang.org/x/text":                 {"internal/scram", "planner/builtin"},
