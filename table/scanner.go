@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,6 +24,9 @@ type ScanSpec struct {
 	// AnyOrder allows the rows that entries of the index name to be read in the order of their own
 	// keys, batch by batch: neighbours are read together.
 	AnyOrder bool
+	// Parallel lets several goroutines read what is left after a few thousand rows. Requires: the
+	// transaction writes nothing while the scan is open, and all rows are wanted.
+	Parallel bool
 	// BatchRows hints how many rows are wanted at once; 0 is types.BatchSize.
 	BatchRows int
 }
@@ -40,6 +44,8 @@ type Scanner struct {
 	next  int // the first span not begun
 	want  int // rows in the next batch
 	keys  [][]byte
+	rows  int // of the present span, as long as the rest may be read in parallel
+	rest  *parallelScan
 }
 
 // OpenScan begins a scan; nothing is read before Next.
@@ -85,6 +91,14 @@ func (s *Scanner) Next(ctx context.Context, b *types.Batch) (bool, error) {
 
 // fill reads up to a batch of entries; false when the spans are used up.
 func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err error) {
+	if s.rest != nil {
+		if more, err = s.rest.fill(ctx, b); more || err != nil {
+			return more, err
+		}
+		if err := s.closeRest(); err != nil {
+			return false, err
+		}
+	}
 	defer trim(b)
 	n := 0
 	for n < s.want {
@@ -106,6 +120,7 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 				return false, err
 			}
 			s.next++
+			s.rows = 0
 		}
 		if !s.it.Next() {
 			if err := s.closeIterator(); err != nil {
@@ -117,8 +132,31 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 			return false, err
 		}
 		n++
+		if s.rows++; s.rows == parallelAfter && s.spec.Parallel && s.fetch == nil &&
+			!s.spec.Reverse {
+			return true, s.splitRest(ctx, b)
+		}
 	}
 	return true, s.flush(ctx, b)
+}
+
+// splitRest has what is left of the present span read in parallel, if it can be.
+func (s *Scanner) splitRest(ctx context.Context, b *types.Batch) (err error) {
+	span := s.spec.Spans[s.next-1]
+	span.Start = kv.Successor(s.it.Key())
+	if s.rest, err = s.parallel(ctx, span, b); err != nil || s.rest == nil {
+		return err
+	}
+	return s.closeIterator()
+}
+
+func (s *Scanner) closeRest() error {
+	if s.rest == nil {
+		return nil
+	}
+	err := s.rest.close()
+	s.rest = nil
+	return err
 }
 
 // keysOnly reports whether no value is decoded: all columns are in the key.
@@ -191,7 +229,9 @@ func (s *Scanner) closeIterator() error {
 }
 
 // Close ends the scan.
-func (s *Scanner) Close() error { return s.closeIterator() }
+func (s *Scanner) Close() error {
+	return errors.Join(s.closeRest(), s.closeIterator())
+}
 
 // fetcher reads rows by their keys, many at a time, in the order in which they were added, or with
 // sort in the order of the keys.

@@ -88,6 +88,7 @@
 //	I27 the companion's writes are committed if the store's are, else not   companion.go
 //	I28 a row in memory is the one that the transaction would read          package hints
 //	I29 a loaded key is seen wherever what leads to it is seen              load.go
+//	I30 several readers of a span read what the transaction would           parallel.go
 //
 // # Locking order
 //

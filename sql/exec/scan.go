@@ -18,6 +18,7 @@ type scan struct {
 	index        *table.Index // nil: the rows
 	ranges       []scanRange
 	filter       condition // without a program, where there is none
+	parallel     bool      // all rows are wanted, and nothing is written meanwhile
 	started      bool
 	ended        bool
 	scanner      rowScanner
@@ -43,6 +44,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 		return r.buildPointScan(n)
 	}
 	s := &scan{run: r, node: n, index: n.Index, filter: condition{run: r}}
+	s.parallel = !r.partial && (r.plan.ReadOnly || r.env.Load != nil)
 	if s.index != nil && s.index.ID == table.RowIndexID {
 		s.index = nil
 	}
@@ -167,7 +169,7 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	scanner, err := table.OpenScan(ctx, s.run.reads(s.node), table.ScanSpec{
 		Desc: s.node.Table, Index: s.index, Out: s.node.Out,
 		Spans: spans, Reverse: s.node.Reverse, BatchRows: rows,
-		AnyOrder: s.node.RowOrder,
+		AnyOrder: s.node.RowOrder, Parallel: s.parallel,
 	})
 	if err != nil {
 		return nil, true, err

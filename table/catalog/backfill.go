@@ -103,7 +103,8 @@ func Rows(ctx context.Context, tx *txn.Txn, d *table.Desc,
 	for i := range d.Columns {
 		out[i], ts[i] = i, d.Columns[i].Type
 	}
-	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: out, Spans: spans})
+	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: out, Spans: spans,
+		Parallel: true})
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,8 @@ func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Opti
 	if err != nil {
 		return err
 	}
-	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: a.out, Spans: spans})
+	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: a.out, Spans: spans,
+		Parallel: true})
 	if err != nil {
 		return err
 	}
