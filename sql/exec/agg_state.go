@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/opt"
@@ -145,7 +147,7 @@ func narrow(sel, groups, sub, dst []int32) []int32 {
 }
 
 // finish adds the rows that were kept to the states, in order.
-func (s *aggState) finish() error {
+func (s *aggState) finish(ctx context.Context) error {
 	if s.kept == nil || s.kept.len == 0 {
 		return nil
 	}
@@ -154,7 +156,10 @@ func (s *aggState) finish() error {
 		col := s.kept.cols[1+len(s.args)+i]
 		keys = append(keys, orderKey{col: col, desc: k.Desc, nullsFirst: k.NullsFirst})
 	}
-	sorted := sortRows(keys, s.kept.len)
+	sorted, err := sortRows(ctx, keys, s.kept.len)
+	if err != nil {
+		return err
+	}
 	rows := make([]int32, 0, types.BatchSize)
 	groups := make([]int32, 0, types.BatchSize)
 	for from := 0; from < len(sorted); from += types.BatchSize {

@@ -132,7 +132,7 @@ func (a *aggregate) consume(ctx context.Context) error {
 	for _, g := range a.groupings {
 		for _, s := range g.aggs {
 			s.grouped.Grow(g.len())
-			if err := s.finish(); err != nil {
+			if err := s.finish(ctx); err != nil {
 				return err
 			}
 		}

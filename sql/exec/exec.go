@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -27,6 +29,10 @@ type Env struct {
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no
 	// bound.
 	MemoryLimit int64
+	// Spill is where operators write rows of which they hold more than their share, WorkMemory
+	// bytes each; nil: nowhere. TempLimit bounds the bytes of the statement there; 0: no bound.
+	Spill                 *spill.Dir
+	WorkMemory, TempLimit int64
 	// Memory is the account that the statement's memory is drawn from and counted in; nil: neither.
 	// It belongs to the goroutine that runs the statement. Closing the Cursor gives all memory back
 	// to it.
@@ -84,8 +90,7 @@ func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Dat
 	r.ev.Runtime.Ctx = ctx
 	root, err := r.build(plan.Root)
 	if err != nil {
-		r.close()
-		return nil, err
+		return nil, errors.Join(err, r.close())
 	}
 	c := &Cursor{run: r, plan: plan, root: root, main: r.modification}
 	if err := root.Open(ctx); err != nil {
@@ -201,8 +206,7 @@ func (c *Cursor) Close() error {
 	if c.rows != nil {
 		c.rows.free()
 	}
-	c.run.close()
-	return err
+	return errors.Join(err, c.run.close())
 }
 
 // operator is a running node.
@@ -220,6 +224,7 @@ type run struct {
 	plan  *physical.Plan
 	ev    eval.Context
 	mem   budget
+	file  *spill.File // nil: nothing was spilled
 	ctes  map[int]*cte
 	subs  map[*expr.Subquery]*subquery
 	stats map[physical.Node]*nodeStats
@@ -243,8 +248,8 @@ type run struct {
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory},
-		partial: env.Incremental}
+	r := &run{env: env, plan: plan, partial: env.Incremental, mem: budget{limit: env.MemoryLimit,
+		account: env.Memory, share: env.share()}}
 	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {
@@ -279,7 +284,7 @@ func (r *run) modifies() bool {
 	return false
 }
 
-func (r *run) close() {
+func (r *run) close() error {
 	for _, s := range r.subs {
 		s.close()
 	}
@@ -289,7 +294,13 @@ func (r *run) close() {
 	for _, t := range r.touched {
 		t.free()
 	}
+	var err error
+	if r.file != nil {
+		err = r.file.Close()
+		r.file = nil
+	}
 	r.mem.close()
+	return err
 }
 
 // compileAll compiles expressions.

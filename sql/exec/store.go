@@ -48,6 +48,18 @@ func (s *rowStore) reserve(n int) error {
 	return nil
 }
 
+// need is how many more bytes count at most while add appends rows sel of cols.
+func (s *rowStore) need(cols []*types.Vec, sel []int32) int64 {
+	n := int64(0)
+	for _, c := range cols {
+		n += c.ExtraSize(sel)
+	}
+	if s.len+len(sel) > s.room {
+		n += s.width * int64(types.NextCap(s.room, s.len+len(sel)))
+	}
+	return n
+}
+
 // sparse is how many rows there are at least for each that is kept where only few of a batch are.
 const sparse = 4
 

@@ -123,7 +123,7 @@ func (w *window) take(ctx context.Context, b *types.Batch) error {
 }
 
 // sort moves the rows from store to rows in their order and returns the keys over rows.
-func (w *window) sort() (partition, order []orderKey, err error) {
+func (w *window) sort(ctx context.Context) (partition, order []orderKey, err error) {
 	keys := func(cols []*types.Vec) (partition, order []orderKey) {
 		at := w.width
 		for range w.partition {
@@ -140,7 +140,10 @@ func (w *window) sort() (partition, order []orderKey, err error) {
 		return nil, nil, err
 	}
 	p, o := keys(w.store.cols)
-	sorted := sortRows(append(p[:len(p):len(p)], o...), w.store.len)
+	sorted, err := sortRows(ctx, append(p[:len(p):len(p)], o...), w.store.len)
+	if err != nil {
+		return nil, nil, err
+	}
 	numbers := make([]int32, len(sorted))
 	for i, e := range sorted {
 		numbers[i] = e.row
@@ -163,7 +166,7 @@ func (w *window) compute(ctx context.Context) error {
 		return err
 	}
 	w.run.ctx = ctx
-	partition, order, err := w.sort()
+	partition, order, err := w.sort(ctx)
 	if err != nil {
 		return err
 	}
