@@ -17,8 +17,11 @@ type aggState struct {
 	args    []*eval.Program // direct arguments first
 	filter  *eval.Program
 
-	seen   *keyTable // DISTINCT: group and arguments
-	kept   *rowStore // ordered: group, arguments, sort keys
+	seen   *keyTable   // DISTINCT: group and arguments
+	spare  *partitions // DISTINCT: rows that are not in seen, which is full; nil: it is not
+	pile   pile
+	kept   *rowSorter    // ordered: group, arguments, sort keys
+	stored []*types.Type // columns of kept and spare
 	keys   []*eval.Program
 	order  []opt.SortKey
 	vecs   []*types.Vec
@@ -48,6 +51,7 @@ func newAggState(r *run, call *opt.Agg) (*aggState, error) {
 	s.grouped = builtin.NewGrouped(call.Func, argTypes)
 	s.group.Type = types.TInt8
 	tagged := append([]*types.Type{types.TInt8}, argTypes...)
+	s.stored = tagged
 	if call.Distinct {
 		s.seen = newKeyTable(&r.mem, tagged)
 	}
@@ -70,7 +74,12 @@ func newAggState(r *run, call *opt.Agg) (*aggState, error) {
 		}
 		s.keys = append(s.keys, p)
 	}
-	s.kept = newRowStore(&r.mem, append(tagged, programTypes(s.keys)...))
+	s.stored = append(tagged[:len(tagged):len(tagged)], programTypes(s.keys)...)
+	keys, from := []opt.SortKey{{}}, []int{0}
+	for i, k := range s.order {
+		keys, from = append(keys, k), append(from, len(tagged)+i)
+	}
+	s.kept = newRowSorter(r, s.stored, keys, from)
 	return s, nil
 }
 
@@ -78,6 +87,9 @@ func (s *aggState) reset() {
 	s.grouped.Reset()
 	if s.seen != nil {
 		s.seen.free()
+		s.spare.free()
+		s.spare = nil
+		s.pile.free()
 	}
 	if s.kept != nil {
 		s.kept.free()
@@ -85,7 +97,7 @@ func (s *aggState) reset() {
 }
 
 // take adds rows sel of b, row sel[k] to group groups[k].
-func (s *aggState) take(b *types.Batch, sel, groups []int32) (err error) {
+func (s *aggState) take(ctx context.Context, b *types.Batch, sel, groups []int32) (err error) {
 	if s.filter != nil {
 		if s.sel == nil {
 			s.sel = make([]int32, 0, len(sel))
@@ -111,25 +123,50 @@ func (s *aggState) take(b *types.Batch, sel, groups []int32) (err error) {
 	for k, i := range sel {
 		s.group.I[i] = int64(groups[k])
 	}
-	tagged := append([]*types.Vec{&s.group}, s.vecs...)
-	if s.seen != nil {
-		if s.fresh, s.number, err = s.seen.addNew(tagged, sel, s.fresh, s.number); err != nil {
-			return err
-		}
-		s.sub = narrow(sel, groups, s.fresh, s.sub)
-		sel, groups = s.fresh, s.sub
-	}
-	if s.kept == nil {
-		return s.grouped.Update(s.run.ev.Runtime, groups, s.vecs, sel)
-	}
+	row := append([]*types.Vec{&s.group}, s.vecs...)
 	for _, p := range s.keys {
 		v, err := p.EvalVec(&s.run.ev, b, sel)
 		if err != nil {
 			return err
 		}
-		tagged = append(tagged, v)
+		row = append(row, v)
 	}
-	return s.kept.add(tagged, sel)
+	if s.seen == nil {
+		return s.kept.add(ctx, row, sel)
+	}
+	return s.distinct(ctx, row, sel)
+}
+
+// distinct adds rows sel whose groups and arguments were not there before. row are the columns of
+// spare. When the table exceeds its share of memory, rows that it does not have are written to
+// partitions, which finish works on.
+func (s *aggState) distinct(ctx context.Context, row []*types.Vec, sel []int32) (err error) {
+	keys := row[:1+len(s.args)]
+	if s.spare == nil && s.pile.at.depth < deepest && s.seen.len() > 0 &&
+		s.run.mem.full(s.seen.held(), s.seen.need(keys, sel)) {
+		s.spare = s.run.newPartitions(s.stored, s.pile.at.depth)
+	}
+	if s.spare != nil {
+		s.number = s.seen.find(keys, sel, s.number)
+		s.fresh = missing(sel, s.number, s.fresh)
+		return s.spare.add(row, keys, s.fresh)
+	}
+	if s.fresh, s.number, err = s.seen.addNew(keys, sel, s.fresh, s.number); err != nil {
+		return err
+	}
+	if s.kept != nil {
+		return s.kept.add(ctx, row, s.fresh)
+	}
+	return s.update(row, s.fresh)
+}
+
+// update adds rows sel to the states of their groups. row begins with the group and the arguments.
+func (s *aggState) update(row []*types.Vec, sel []int32) error {
+	s.sub = s.sub[:0]
+	for _, i := range sel {
+		s.sub = append(s.sub, int32(row[0].I[i]))
+	}
+	return s.grouped.Update(s.run.ev.Runtime, s.sub, row[1:1+len(s.args)], sel)
 }
 
 // narrow returns the groups of the rows sub, which are some of sel in the same order. dst may share
@@ -146,32 +183,77 @@ func narrow(sel, groups, sub, dst []int32) []int32 {
 	return dst
 }
 
-// finish adds the rows that were kept to the states, in order.
+// finish adds the rows that are on disk or were kept to the states, the latter in order.
 func (s *aggState) finish(ctx context.Context) error {
-	if s.kept == nil || s.kept.len == 0 {
-		return nil
-	}
-	keys := []orderKey{{col: s.kept.cols[0]}}
-	for i, k := range s.order {
-		col := s.kept.cols[1+len(s.args)+i]
-		keys = append(keys, orderKey{col: col, desc: k.Desc, nullsFirst: k.NullsFirst})
-	}
-	sorted, err := sortRows(ctx, keys, s.kept.len)
-	if err != nil {
+	if err := s.finishDistinct(ctx); err != nil || s.kept == nil {
 		return err
 	}
-	rows := make([]int32, 0, types.BatchSize)
-	groups := make([]int32, 0, types.BatchSize)
-	for from := 0; from < len(sorted); from += types.BatchSize {
-		rows, groups = rows[:0], groups[:0]
-		for _, e := range sorted[from:min(from+types.BatchSize, len(sorted))] {
-			rows = append(rows, e.row)
-			groups = append(groups, int32(s.kept.cols[0].I[e.row]))
+	if err := s.kept.finish(ctx); err != nil {
+		return err
+	}
+	for s.kept.merge == nil {
+		rows := s.kept.nextRows()
+		if len(rows) == 0 {
+			return nil
 		}
-		args := s.kept.cols[1 : 1+len(s.args)]
-		if err := s.grouped.Update(s.run.ev.Runtime, groups, args, rows); err != nil {
+		if err := s.update(s.kept.store.cols, rows); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
+	for {
+		b, err := s.kept.next(ctx, len(s.stored))
+		if b == nil || err != nil {
+			return err
+		}
+		if err := s.update(b.Cols, firstRows(b.Len)); err != nil {
+			return err
+		}
+	}
+}
+
+// finishDistinct works on the partitions of DISTINCT.
+func (s *aggState) finishDistinct(ctx context.Context) error {
+	for s.spare != nil || len(s.pile.parts) > 0 {
+		if s.spare != nil {
+			if err := s.pile.put(s.spare); err != nil {
+				return err
+			}
+			s.spare = nil
+		}
+		if !s.pile.take() {
+			return nil
+		}
+		s.seen.free()
+		for {
+			b, err := s.pile.reader.Next()
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			if b == nil {
+				break
+			}
+			if err := s.distinct(ctx, b.Cols, selection(b)); err != nil {
+				return err
+			}
+		}
+		s.pile.done()
+	}
 	return nil
+}
+
+// spilled counts what was written to disk since the last call.
+func (s *aggState) spilled() (n spilled) {
+	n.add(s.pile.spilled)
+	s.pile.spilled = spilled{}
+	if s.kept != nil {
+		n.add(s.kept.spilled)
+		s.kept.spilled = spilled{}
+	}
+	return n
 }

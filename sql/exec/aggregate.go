@@ -10,11 +10,17 @@ import (
 
 // aggregate groups its input by hashing. Each grouping set is a grouping of its own over the same
 // input; without grouping sets there is one.
+//
+// When the groups exceed their share of memory there are no new ones: rows of other groups are
+// written to partitions, by the keys of their groups, while those of the groups in memory are added
+// to their states as before. The partitions are worked on one by one when these groups were
+// returned.
 type aggregate struct {
 	run       *run
 	child     operator
 	groupings []*grouping
 	types     []*types.Type // of the output
+	input     []*types.Type // of the child's columns
 	keys      int
 	read      bool
 	set       int // grouping that is being returned
@@ -22,6 +28,7 @@ type aggregate struct {
 	bytes     int64 // counted for states
 	out       types.Batch
 	own       []types.Vec
+	spilled   spilled
 }
 
 // grouping numbers the groups of one set of keys and has the states of all aggregates for them.
@@ -33,6 +40,11 @@ type grouping struct {
 	aggs   []*aggState
 	vecs   []*types.Vec
 	groups []int32
+
+	parts *partitions // rows of groups that are not in the table; nil: the table takes all
+	pile  pile
+	sel   []int32
+	sub   []int32
 }
 
 func (r *run) buildAggregate(n *physical.Aggregate) (operator, error) {
@@ -40,7 +52,8 @@ func (r *run) buildAggregate(n *physical.Aggregate) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &aggregate{run: r, child: child, keys: len(n.GroupBy)}
+	a := &aggregate{run: r, child: child, keys: len(n.GroupBy), input: columnTypes(n.Child)}
+	r.noteSpill(n, &a.spilled)
 	sets := n.Sets
 	if sets == nil {
 		all := make([]int, len(n.GroupBy))
@@ -94,12 +107,20 @@ func (a *aggregate) forget() {
 	a.run.mem.shrink(a.bytes)
 	a.bytes = 0
 	for _, g := range a.groupings {
-		if g.table != nil {
-			g.table.reset()
-		}
-		for _, s := range g.aggs {
-			s.reset()
-		}
+		g.reset()
+		g.parts.free()
+		g.parts = nil
+		g.pile.free()
+	}
+}
+
+// reset forgets the groups.
+func (g *grouping) reset() {
+	if g.table != nil {
+		g.table.reset()
+	}
+	for _, s := range g.aggs {
+		s.reset()
 	}
 }
 
@@ -116,7 +137,7 @@ func (a *aggregate) Close() error {
 func (a *aggregate) take(ctx context.Context, b *types.Batch) error {
 	a.run.ctx = ctx
 	for _, g := range a.groupings {
-		if err := g.take(b); err != nil {
+		if err := g.take(ctx, a, b); err != nil {
 			return err
 		}
 	}
@@ -130,15 +151,62 @@ func (a *aggregate) consume(ctx context.Context) error {
 	}
 	a.run.ctx = ctx
 	for _, g := range a.groupings {
-		for _, s := range g.aggs {
-			s.grouped.Grow(g.len())
-			if err := s.finish(ctx); err != nil {
-				return err
-			}
+		if err := a.finish(ctx, g); err != nil {
+			return err
 		}
 	}
 	a.read = true
+	return nil
+}
+
+// finish ends the input of the groups in memory.
+func (a *aggregate) finish(ctx context.Context, g *grouping) error {
+	for _, s := range g.aggs {
+		s.grouped.Grow(g.len())
+		if err := s.finish(ctx); err != nil {
+			return err
+		}
+		a.spilled.add(s.spilled())
+	}
+	if g.parts != nil {
+		if err := g.pile.put(g.parts); err != nil {
+			return err
+		}
+		g.parts = nil
+	}
 	return a.account()
+}
+
+// nextPartition makes the groups of the partition on top of the pile; false: there is none.
+func (a *aggregate) nextPartition(ctx context.Context, g *grouping) (bool, error) {
+	if !g.pile.take() {
+		a.spilled.add(g.pile.spilled)
+		g.pile.spilled = spilled{}
+		return false, nil
+	}
+	g.reset()
+	g.table.free()
+	for {
+		b, err := g.pile.reader.Next()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return false, err
+		}
+		if b == nil {
+			break
+		}
+		a.run.ctx = ctx
+		if err := g.take(ctx, a, b); err != nil {
+			return false, err
+		}
+		if err := a.account(); err != nil {
+			return false, err
+		}
+	}
+	a.run.ctx = ctx
+	return true, a.finish(ctx, g)
 }
 
 // account brings the budget up to the size of the states.
@@ -163,7 +231,7 @@ func (g *grouping) len() int {
 }
 
 // take adds a batch to the states.
-func (g *grouping) take(b *types.Batch) (err error) {
+func (g *grouping) take(ctx context.Context, a *aggregate, b *types.Batch) (err error) {
 	sel := selection(b)
 	if g.table == nil {
 		g.groups = resizeRows(g.groups, len(sel)) // all zero; read only
@@ -171,17 +239,47 @@ func (g *grouping) take(b *types.Batch) (err error) {
 		if g.vecs, err = g.run.evalKeys(g.keys, b, g.vecs); err != nil {
 			return err
 		}
-		if g.groups, err = g.table.add(g.vecs, sel, g.groups); err != nil {
+		if sel, err = g.number(a, b, sel); err != nil || len(sel) == 0 {
 			return err
 		}
 	}
 	for _, s := range g.aggs {
 		s.grouped.Grow(g.len())
-		if err := s.take(b, sel, g.groups); err != nil {
+		if err := s.take(ctx, b, sel, g.groups); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// number sets groups to the numbers of the groups of rows sel, and returns the rows that are in
+// one: the others are on disk.
+func (g *grouping) number(a *aggregate, b *types.Batch, sel []int32) (in []int32, err error) {
+	if g.parts == nil && g.pile.at.depth < deepest && g.table.len() > 0 &&
+		g.run.mem.full(g.table.held()+a.bytes, g.table.need(g.vecs, sel)) {
+		g.parts = g.run.newPartitions(a.input, g.pile.at.depth)
+	}
+	if g.parts == nil {
+		g.groups, err = g.table.add(g.vecs, sel, g.groups)
+		return sel, err
+	}
+	g.groups = g.table.find(g.vecs, sel, g.groups)
+	g.sub = missing(sel, g.groups, g.sub)
+	if err := g.parts.add(b.Cols, g.vecs, g.sub); err != nil {
+		return nil, err
+	}
+	if g.sel == nil {
+		g.sel = make([]int32, 0, len(sel))
+	}
+	g.sel = g.sel[:0]
+	for k, i := range sel {
+		if n := g.groups[k]; n >= 0 {
+			g.groups[len(g.sel)] = n
+			g.sel = append(g.sel, i)
+		}
+	}
+	g.groups = g.groups[:len(g.sel)]
+	return g.sel, nil
 }
 
 func (a *aggregate) Next(ctx context.Context) (*types.Batch, error) {
@@ -198,7 +296,14 @@ func (a *aggregate) Next(ctx context.Context) (*types.Batch, error) {
 			a.at += n
 			return b, err
 		}
-		a.set, a.at = a.set+1, 0
+		a.at = 0
+		more, err := a.nextPartition(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			a.set++
+		}
 	}
 	return nil, nil
 }

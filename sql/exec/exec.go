@@ -228,6 +228,8 @@ type run struct {
 	ctes  map[int]*cte
 	subs  map[*expr.Subquery]*subquery
 	stats map[physical.Node]*nodeStats
+	// spills are what nodes wrote to disk; with stats only.
+	spills map[physical.Node]*spilled
 	// watchers are called when a variable changes, by slot.
 	watchers [][]func()
 	// modification is the last one built. WITH queries are built after the main query.

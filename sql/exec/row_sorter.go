@@ -28,12 +28,6 @@ type rowSorter struct {
 	out   *types.Batch
 }
 
-// spilled is what EXPLAIN ANALYZE shows of an operator that wrote rows to disk.
-type spilled struct {
-	bytes  int64
-	pieces int64 // runs or partitions
-}
-
 func newRowSorter(r *run, ts []*types.Type, keys []opt.SortKey, from []int) *rowSorter {
 	return &rowSorter{run: r, types: ts, keys: keys, from: from, store: newRowStore(&r.mem, ts)}
 }

@@ -48,6 +48,7 @@ func (r *run) buildSort(n *physical.Sort) (operator, error) {
 		columns = append(columns, p.Type())
 	}
 	s.rowSorter = newRowSorter(r, columns, n.Keys, from)
+	r.noteSpill(n, &s.spilled)
 	return s, nil
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/table/types"
 )
@@ -31,6 +32,28 @@ func (r *run) newStream(ts []*types.Type) *spill.Stream {
 		r.file = r.env.Spill.NewFile(&r.mem, r.env.TempLimit, r.mem.share)
 	}
 	return r.file.NewStream(ts)
+}
+
+// spilled counts what an operator wrote to disk.
+type spilled struct {
+	bytes  int64
+	pieces int64 // runs or partitions
+}
+
+func (s *spilled) add(o spilled) {
+	s.bytes += o.bytes
+	s.pieces += o.pieces
+}
+
+// noteSpill lets EXPLAIN ANALYZE show what the operator of n writes.
+func (r *run) noteSpill(n physical.Node, s *spilled) {
+	if r.stats == nil {
+		return
+	}
+	if r.spills == nil {
+		r.spills = map[physical.Node]*spilled{}
+	}
+	r.spills[n] = s
 }
 
 // freeStreams frees streams, of which some may be nil.
