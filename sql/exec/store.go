@@ -22,6 +22,15 @@ func newRowStore(mem *budget, ts []*types.Type) *rowStore {
 	return s
 }
 
+// types are the types of the columns.
+func (s *rowStore) types() []*types.Type {
+	ts := make([]*types.Type, len(s.cols))
+	for i, c := range s.cols {
+		ts[i] = c.Type
+	}
+	return ts
+}
+
 // charge counts n bytes that stay as long as the rows.
 func (s *rowStore) charge(n int64) error {
 	s.bytes += n

@@ -40,6 +40,9 @@ func (r *Reader) Next() (*types.Batch, error) {
 	return b, nil
 }
 
+// More reports whether there are rows after those that were read.
+func (r *Reader) More() bool { return len(r.left) > 0 || r.next < len(r.s.extents) }
+
 // MoveTo makes row the next one, which was flushed.
 func (r *Reader) MoveTo(row int64) error {
 	if row >= r.s.rows {

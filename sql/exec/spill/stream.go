@@ -25,6 +25,9 @@ const extentBytes = 24
 // NewStream returns an empty stream for rows of these types.
 func (f *File) NewStream(ts []*types.Type) *Stream { return &Stream{file: f, types: ts} }
 
+// Types are the types of the rows.
+func (s *Stream) Types() []*types.Type { return s.types }
+
 // Rows is the number of rows that were added.
 func (s *Stream) Rows() int64 { return s.rows }
 
