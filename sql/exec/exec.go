@@ -71,9 +71,8 @@ type Cursor struct {
 	// started means that the statement's changes are written. If WITH queries modify too, rows
 	// holds the statement's result from then on.
 	started bool
-	rows    *rowStore
-	at      int
-	view    types.Batch
+	rows    *rowLog
+	kept    logReader
 }
 
 // Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
@@ -129,11 +128,7 @@ func (c *Cursor) firstFrozen(ctx context.Context) (*types.Batch, error) {
 
 func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 	if c.rows != nil {
-		if !c.rows.view(&c.view, c.at) {
-			return nil, nil
-		}
-		c.at += c.view.Len
-		return &c.view, nil
+		return c.kept.next()
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -149,9 +144,11 @@ func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 // runModifying runs the statement to its end: first the main query, with what it reads of the WITH
 // queries that modify, then the rest of those.
 func (c *Cursor) runModifying(ctx context.Context) error {
-	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
-	err := eachBatch(ctx, c.root,
-		func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
+	c.rows = newRowLog(c.run, columnTypes(c.plan.Root))
+	c.kept.open(c.rows, 0)
+	err := eachBatch(ctx, c.root, func(ctx context.Context, b *types.Batch) error {
+		return c.rows.add(ctx, b.Cols, selection(b))
+	})
 	if err != nil {
 		return err
 	}
@@ -204,6 +201,7 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 func (c *Cursor) Close() error {
 	err := c.root.Close()
 	if c.rows != nil {
+		c.kept.closeDisk()
 		c.rows.free()
 	}
 	return errors.Join(err, c.run.close())

@@ -1,0 +1,153 @@
+package sql_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/sql/exec/spill"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// spillingEngine returns an engine whose statements write what does not fit memory to dir.
+func spillingEngine(t *testing.T, pool *memory.Pool, dir *spill.Dir) *sql.Engine {
+	t.Helper()
+	store, err := txn.Open(t.Context(), memkv.New(memkv.Options{}), txn.Options{})
+	require.NoError(t, err)
+	cat, err := catalog.Open(t.Context(), store, catalog.WithPrograms(sql.Programs()))
+	require.NoError(t, err)
+	e := sql.NewEngine(store, cat, sql.Options{Memory: pool, Spill: dir})
+	t.Cleanup(func() {
+		e.Close()
+		require.NoError(t, cat.Close(context.Background()))
+		require.NoError(t, store.Close())
+		require.Zero(t, dir.Open(), "temporary files are open")
+	})
+	return e
+}
+
+func spillDir(t *testing.T, o spill.Options) *spill.Dir {
+	d, err := spill.NewDir(t.TempDir(), o)
+	require.NoError(t, err)
+	return d
+}
+
+// spillTables have NULLs, repeated and unique keys, values of several kinds, and one key of very
+// many rows.
+const spillTables = `
+	CREATE TABLE a (id int PRIMARY KEY, k int, s text, n numeric, f float8, r int[]);
+	INSERT INTO a SELECT g, nullif(g % 1000, 7), md5((g % 5000)::text),
+		nullif((g % 3000) / 4.0, 5), g % 777, array[g % 10, g] FROM generate_series(1, 9000) g;
+	CREATE TABLE b (id int PRIMARY KEY, k int, s text, big text);
+	INSERT INTO b SELECT g, nullif(g * 7 % 1300, 9), md5((g % 6000)::text), repeat('x', g % 50)
+		FROM generate_series(1, 8000) g;
+	CREATE TABLE skew (k int, v int);
+	INSERT INTO skew SELECT CASE WHEN g % 10 = 0 THEN g ELSE 1 END, g
+		FROM generate_series(1, 7000) g`
+
+// spillQueries give the same rows, in some order, however little memory there is. Those with ORDER
+// BY give them in the same order.
+var spillQueries = []string{
+	"SELECT * FROM a ORDER BY s, id",
+	"SELECT s, id FROM a ORDER BY n DESC NULLS LAST, f, k NULLS FIRST, id DESC",
+	"SELECT * FROM a ORDER BY s || 'x', id LIMIT 6000",
+	"SELECT id FROM a ORDER BY r",
+	"SELECT DISTINCT s FROM a",
+	"SELECT DISTINCT k, s, n FROM a",
+	"SELECT DISTINCT ON (s) s, id FROM a ORDER BY s, id DESC",
+	"SELECT DISTINCT ON (s) s FROM a",
+	"SELECT s, count(*), sum(id), min(n), max(f), avg(n) FROM a GROUP BY s",
+	"SELECT k, n, count(DISTINCT s), array_agg(DISTINCT f ORDER BY f) FROM a GROUP BY k, n",
+	"SELECT count(DISTINCT s), count(DISTINCT id), sum(DISTINCT n) FROM a",
+	"SELECT string_agg(s, ',' ORDER BY id DESC) FROM a",
+	"SELECT k % 3, array_agg(id ORDER BY s, id) FROM a GROUP BY 1",
+	"SELECT string_agg(DISTINCT s, ',' ORDER BY s DESC) FROM a",
+	"SELECT k, s, count(*) FROM a GROUP BY GROUPING SETS ((k, s), (s), (k), ())",
+	"SELECT k, s, f, count(*), sum(id) FROM a GROUP BY CUBE (k, s, f)",
+	"SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY s) FROM a",
+	"SELECT s FROM a UNION SELECT s FROM b",
+	"SELECT k, s FROM a INTERSECT SELECT k, s FROM b",
+	"SELECT s FROM a EXCEPT SELECT s FROM b WHERE id > 100",
+	"SELECT s FROM a WHERE id < 8000 EXCEPT SELECT s FROM b WHERE id = 1",
+	"SELECT k FROM a INTERSECT ALL SELECT k FROM b",
+	"SELECT k, s FROM a EXCEPT ALL SELECT k, s FROM b WHERE id % 3 = 0",
+	"SELECT a.id, b.id FROM a JOIN b ON a.s = b.s",
+	"SELECT a.id, b.id, b.big FROM a JOIN b ON a.k = b.k AND a.id % 5 < b.id % 7",
+	"SELECT a.id, b.id FROM a LEFT JOIN b ON a.s = b.s AND b.id % 3 = 0",
+	"SELECT a.id, b.id FROM a RIGHT JOIN b ON a.s = b.s AND a.id % 3 = 0",
+	"SELECT a.id, b.id, a.r FROM a FULL JOIN b ON a.s = b.s",
+	"SELECT a.id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.s = a.s AND b.id <> a.id)",
+	"SELECT a.id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.s = a.s AND b.id > a.id)",
+	"SELECT id FROM a WHERE s IN (SELECT s FROM b)",
+	"SELECT id FROM a WHERE s NOT IN (SELECT s FROM b)",
+	"SELECT id FROM a WHERE id NOT IN (SELECT id FROM b WHERE k > 3)",
+	"SELECT a.id, b.id FROM (SELECT * FROM a ORDER BY id) a JOIN b ON a.s = b.s ORDER BY a.id, b.id",
+	"SELECT x.v, y.v FROM skew x JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997",
+	"SELECT x.v, y.v FROM skew x LEFT JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997 + 3",
+	"SELECT x.v, y.v FROM skew x FULL JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997 + 3",
+	"SELECT v FROM skew x WHERE EXISTS (SELECT FROM skew y WHERE y.k = x.k AND y.v = x.v + 9)",
+	"SELECT v FROM skew x WHERE NOT EXISTS (SELECT FROM skew y WHERE y.k = x.k AND y.v = x.v + 9)",
+	"SELECT id, row_number() OVER (ORDER BY s, id), rank() OVER (ORDER BY s) FROM a",
+	"SELECT id, sum(id) OVER (PARTITION BY k ORDER BY id), lag(s) OVER (PARTITION BY k ORDER BY id) " +
+		"FROM a",
+	"SELECT id, ntile(7) OVER w, dense_rank() OVER w, lead(s, 3) OVER w, count(*) OVER w, " +
+		"first_value(id) OVER w, percent_rank() OVER w, cume_dist() OVER w FROM a " +
+		"WINDOW w AS (ORDER BY s, id)",
+	"SELECT id, sum(n) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 3 FOLLOWING), " +
+		"max(s) OVER () FROM a",
+	"WITH c AS MATERIALIZED (SELECT * FROM a) SELECT x.id, y.s FROM c x JOIN c y ON x.id = y.id + 1",
+	"WITH RECURSIVE c(i, s) AS (SELECT 1, md5('1') UNION ALL SELECT i + 1, md5(i::text) FROM c " +
+		"WHERE i < 5000) SELECT * FROM c",
+	"WITH RECURSIVE c(i) AS (SELECT id FROM a WHERE id < 9000 UNION SELECT i / 2 FROM c) " +
+		"SELECT * FROM c",
+}
+
+// TestTheAnswerDoesNotDependOnMemory runs queries with little memory for each operator, and with
+// enough.
+func TestTheAnswerDoesNotDependOnMemory(t *testing.T) {
+	pool := memory.NewPool(0)
+	dir := spillDir(t, spill.Options{})
+	s := newSession(t, spillingEngine(t, pool, dir))
+	mustQuery(t, s, spillTables)
+	run := func(q, workMem string) []string {
+		mustQuery(t, s, "SET work_mem = '"+workMem+"'")
+		lines := strings.Split(mustQuery(t, s, q), "\n")
+		if at := strings.LastIndex(q, "ORDER BY"); at < strings.LastIndex(q, ")") || at < 0 {
+			slices.Sort(lines)
+		}
+		require.Zero(t, s.Memory().Used(), q)
+		require.Zero(t, dir.Open(), q)
+		return lines
+	}
+	for _, q := range spillQueries {
+		want := run(q, "1GB")
+		require.Greater(t, len(want), 2, q)
+		files, _ := dir.Stats()
+		got := run(q, "64kB")
+		after, _ := dir.Stats()
+		if files+1 != after {
+			t.Errorf("%d files: %s", after-files, q)
+		}
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: %s", q, firstDifference(want, got))
+		}
+	}
+}
+
+func firstDifference(want, got []string) string {
+	for i := range want {
+		if i >= len(got) || want[i] != got[i] {
+			return fmt.Sprintf("row %d of %d: want %.200q, got %.200q", i, len(want), want[i],
+				strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""))
+		}
+	}
+	return fmt.Sprintf("%d rows, %d are wanted", len(got), len(want))
+}
