@@ -3,13 +3,17 @@ package sql_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/sql/exec/spill"
@@ -89,21 +93,26 @@ var spillQueries = []string{
 	"SELECT id FROM a WHERE s IN (SELECT s FROM b)",
 	"SELECT id FROM a WHERE s NOT IN (SELECT s FROM b)",
 	"SELECT id FROM a WHERE id NOT IN (SELECT id FROM b WHERE k > 3)",
-	"SELECT a.id, b.id FROM (SELECT * FROM a ORDER BY id) a JOIN b ON a.s = b.s ORDER BY a.id, b.id",
+	"SELECT x.id, b.id FROM (SELECT * FROM a ORDER BY id) x JOIN b ON x.s = b.s " +
+		"ORDER BY x.id, b.id",
+	"SELECT a.id FROM a JOIN b ON a.s = b.s ORDER BY a.id",
+	"SELECT a.id FROM a WHERE s IN (SELECT s FROM b) ORDER BY a.id",
 	"SELECT x.v, y.v FROM skew x JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997",
 	"SELECT x.v, y.v FROM skew x LEFT JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997 + 3",
 	"SELECT x.v, y.v FROM skew x FULL JOIN skew y ON x.k = y.k AND x.v % 1000 = y.v % 997 + 3",
 	"SELECT v FROM skew x WHERE EXISTS (SELECT FROM skew y WHERE y.k = x.k AND y.v = x.v + 9)",
-	"SELECT v FROM skew x WHERE NOT EXISTS (SELECT FROM skew y WHERE y.k = x.k AND y.v = x.v + 9)",
+	"SELECT v FROM skew x WHERE NOT EXISTS " +
+		"(SELECT FROM skew y WHERE y.k = x.k AND y.v = x.v + 9)",
 	"SELECT id, row_number() OVER (ORDER BY s, id), rank() OVER (ORDER BY s) FROM a",
-	"SELECT id, sum(id) OVER (PARTITION BY k ORDER BY id), lag(s) OVER (PARTITION BY k ORDER BY id) " +
-		"FROM a",
+	"SELECT id, sum(id) OVER (PARTITION BY k ORDER BY id), " +
+		"lag(s) OVER (PARTITION BY k ORDER BY id) FROM a",
 	"SELECT id, ntile(7) OVER w, dense_rank() OVER w, lead(s, 3) OVER w, count(*) OVER w, " +
 		"first_value(id) OVER w, percent_rank() OVER w, cume_dist() OVER w FROM a " +
 		"WINDOW w AS (ORDER BY s, id)",
 	"SELECT id, sum(n) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 3 FOLLOWING), " +
 		"max(s) OVER () FROM a",
-	"WITH c AS MATERIALIZED (SELECT * FROM a) SELECT x.id, y.s FROM c x JOIN c y ON x.id = y.id + 1",
+	"WITH c AS MATERIALIZED (SELECT * FROM a) " +
+		"SELECT x.id, y.s FROM c x JOIN c y ON x.id = y.id + 1",
 	"WITH RECURSIVE c(i, s) AS (SELECT 1, md5('1') UNION ALL SELECT i + 1, md5(i::text) FROM c " +
 		"WHERE i < 5000) SELECT * FROM c",
 	"WITH RECURSIVE c(i) AS (SELECT id FROM a WHERE id < 9000 UNION SELECT i / 2 FROM c) " +
@@ -150,4 +159,141 @@ func firstDifference(want, got []string) string {
 		}
 	}
 	return fmt.Sprintf("%d rows, %d are wanted", len(got), len(want))
+}
+
+// TestGeneratedQueriesDoNotDependOnMemory joins, groups and sorts tables of a random number of rows
+// with random keys.
+func TestGeneratedQueriesDoNotDependOnMemory(t *testing.T) {
+	dir := spillDir(t, spill.Options{})
+	s := newSession(t, spillingEngine(t, memory.NewPool(0), dir))
+	mustQuery(t, s, "SET enable_nestloop = off")
+	mustQuery(t, s, "CREATE TABLE l (i int, k int, s text); CREATE TABLE r (i int, k int, s text)")
+	dice := rand.New(rand.NewPCG(5, 6))
+	one := func(of ...string) string { return of[dice.IntN(len(of))] }
+	for range 40 {
+		for _, table := range []string{"l", "r"} {
+			mustQuery(t, s, fmt.Sprintf("TRUNCATE %s; INSERT INTO %s SELECT g, "+
+				"nullif(g * 7919 %% %d, 3), repeat('x', g %% %d) || g %% %d "+
+				"FROM generate_series(1, %d) g", table, table, 1+dice.IntN(4000),
+				1+dice.IntN(40), 1+dice.IntN(3000), dice.IntN(4000)))
+		}
+		on := one("l.k = r.k", "l.s = r.s", "l.k = r.k AND l.s = r.s", "l.i = r.k",
+			"l.k = r.k AND l.i < r.i + 50", "l.s = r.s AND l.i % 3 = r.i % 2")
+		on += " AND l.i % 10 = 1"
+		q := one("SELECT l.*, r.* FROM l "+one("", "LEFT ", "RIGHT ", "FULL ")+"JOIN r ON "+on,
+			"SELECT * FROM l WHERE "+one("", "NOT ")+"EXISTS (SELECT FROM r WHERE "+on+")",
+			"SELECT k, s, count(*), min(i), count(DISTINCT s) FROM l GROUP BY k, s",
+			"SELECT "+one("k", "s", "i, k")+" FROM l "+one("UNION", "INTERSECT", "EXCEPT")+
+				one("", " ALL")+" SELECT "+"k FROM r",
+			"SELECT i, sum(k) OVER (PARTITION BY s ORDER BY i), rank() OVER (ORDER BY k) FROM l")
+		if strings.Contains(q, "SELECT s FROM l") {
+			q = strings.Replace(q, "SELECT k FROM r", "SELECT s FROM r", 1)
+		} else if strings.Contains(q, "SELECT i, k FROM l") {
+			q = strings.Replace(q, "SELECT k FROM r", "SELECT i, k FROM r", 1)
+		}
+		var answers [2][]string
+		for i, m := range []string{"1GB", "64kB"} {
+			mustQuery(t, s, "SET work_mem = '"+m+"'")
+			answers[i] = strings.Split(mustQuery(t, s, q), "\n")
+			slices.Sort(answers[i])
+			require.Zero(t, s.Memory().Used(), q)
+		}
+		require.True(t, slices.Equal(answers[0], answers[1]), "%s: %s", q,
+			firstDifference(answers[0], answers[1]))
+	}
+	files, _ := dir.Stats()
+	require.Greater(t, files, int64(15))
+}
+
+// TestTheMemoryOfAQueryIsBounded: with little memory for the process, queries over tables that are
+// larger by far end, within what operators may hold.
+func TestTheMemoryOfAQueryIsBounded(t *testing.T) {
+	pool := memory.NewPool(0)
+	s := newSession(t, spillingEngine(t, pool, spillDir(t, spill.Options{})))
+	mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id, md5(g::text) AS s "+
+		"FROM generate_series(1, 60000) g")
+	mustQuery(t, s, "SET work_mem = '512kB'; SET minidb.statement_memory = '4MB'")
+	for _, q := range []string{
+		"SELECT * FROM t ORDER BY s",
+		"SELECT s, count(*) FROM t GROUP BY s",
+		"SELECT DISTINCT s FROM t",
+		"SELECT count(DISTINCT s) FROM t",
+		"SELECT x.id FROM t x JOIN t y ON x.s = y.s",
+		"SELECT s FROM t UNION SELECT s || 'x' FROM t",
+		"SELECT s FROM t EXCEPT SELECT s || 'x' FROM t",
+		"SELECT id, row_number() OVER (ORDER BY s) FROM t",
+		"SELECT id, rank() OVER (ORDER BY s) FROM t",
+		"WITH c AS MATERIALIZED (SELECT * FROM t) SELECT count(*) FROM c x, (SELECT 1) y",
+	} {
+		mustQuery(t, s, q)
+		require.Zero(t, s.Memory().Used(), q)
+	}
+}
+
+// TestNoFileIsLeft: whatever way a statement ends, its temporary file is gone.
+func TestNoFileIsLeft(t *testing.T) {
+	dir := spillDir(t, spill.Options{})
+	s := newSession(t, spillingEngine(t, memory.NewPool(0), dir))
+	mustQuery(t, s, spillTables)
+	mustQuery(t, s, "SET work_mem = '64kB'")
+	fails(t, s, "SELECT 1 / (id - 4000) FROM (SELECT id FROM a ORDER BY s) x",
+		sqlerr.DivisionByZero)
+	require.Zero(t, dir.Open())
+	fails(t, s, "SELECT pg_cancel_backend(pg_backend_pid()) FROM (SELECT id FROM a ORDER BY s) x",
+		sqlerr.QueryCanceled)
+	require.Zero(t, dir.Open())
+	mustQuery(t, s, "BEGIN; DECLARE c CURSOR FOR SELECT a.id FROM a JOIN b ON a.s = b.s")
+	mustQuery(t, s, "FETCH 10 FROM c")
+	require.EqualValues(t, 1, dir.Open())
+	mustQuery(t, s, "ROLLBACK")
+	require.Zero(t, dir.Open())
+	mustQuery(t, s, "SET temp_file_limit = '100kB'")
+	e := fails(t, s, "SELECT * FROM a ORDER BY s", sqlerr.ConfigurationLimitExceeded)
+	require.Equal(t, "temporary file size exceeds temp_file_limit (100kB)", e.Message)
+	require.Zero(t, dir.Open())
+	mustQuery(t, s, "RESET temp_file_limit")
+	plan := mustQuery(t, s, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM a ORDER BY s")
+	require.Regexp(t, "Sort Method: external merge  Disk: [0-9]+kB", plan)
+	plan = mustQuery(t, s, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT DISTINCT s FROM a")
+	require.Regexp(t, "Batches: [0-9]+  Disk Usage: [0-9]+kB", plan)
+}
+
+// fullDisk is a file on a disk that is full after so many bytes.
+type fullDisk struct {
+	*os.File
+	room *int
+}
+
+func (f fullDisk) WriteAt(p []byte, offset int64) (int, error) {
+	if *f.room -= len(p); *f.room < 0 {
+		return 0, &os.PathError{Op: "write", Path: "spill", Err: syscall.ENOSPC}
+	}
+	return f.File.WriteAt(p, offset)
+}
+
+// TestADiskThatFillsUp: the statement ends with 53100 wherever the disk is full, and the next one
+// runs.
+func TestADiskThatFillsUp(t *testing.T) {
+	room := 0
+	dir := spillDir(t, spill.Options{Create: func() (spill.Handle, error) {
+		f, err := os.CreateTemp(t.TempDir(), "")
+		return fullDisk{f, &room}, err
+	}})
+	s := newSession(t, spillingEngine(t, memory.NewPool(0), dir))
+	mustQuery(t, s, spillTables)
+	mustQuery(t, s, "SET work_mem = '64kB'")
+	for _, q := range spillQueries {
+		for _, room = range []int{0, 30_000, 90_000, 200_000} {
+			err := query(s, q)
+			if room >= 0 {
+				require.NoError(t, err, q)
+				break
+			}
+			require.Equal(t, sqlerr.DiskFull, codeOf(err), "%s: %v", q, err)
+			require.Zero(t, dir.Open(), q)
+			require.Zero(t, s.Memory().Used(), q)
+		}
+	}
+	room = 1 << 30
+	mustQuery(t, s, spillQueries[0])
 }

@@ -197,6 +197,15 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 	return s.rows, s.loops, s.elapsed, true
 }
 
+// Spilled returns how much a node wrote to temporary files, with Env.Stats: bytes, and how many runs
+// or partitions they are.
+func (c *Cursor) Spilled(n physical.Node) (bytes, pieces int64) {
+	if s, ok := c.run.spills[n]; ok {
+		return s.bytes, s.pieces
+	}
+	return 0, 0
+}
+
 // Close ends the statement and gives its memory back. It may be called more than once.
 func (c *Cursor) Close() error {
 	err := c.root.Close()

@@ -9,9 +9,9 @@ import (
 // Operators that keep rows write them to disk when they hold more than their share of memory
 // (budget.full): docs/adr/0019-spilling.md.
 //
-//	sort, window, ordered aggregates   sorted runs, which are merged (row_sorter.go, run_merger.go)
-//	hash join, INTERSECT, EXCEPT       both sides by the hash of their keys (partitions.go)
-//	aggregate, DISTINCT                rows of new groups by the hash of their keys
+//	sort, window, ordered aggregates   sorted runs that are merged (row_sorter.go, run_merger.go)
+//	hash join, INTERSECT, EXCEPT       both sides divided by their keys (partitions.go)
+//	aggregate, DISTINCT                rows of new groups, divided by their keys
 //	WITH, results kept, window         rows as they come (row_log.go)
 
 // share is what an operator may hold in memory, in bytes; 0: without bound. Two operators fit the
