@@ -14,12 +14,13 @@ import (
 //
 // When the table of keys exceeds its share of memory it takes no more. From then on a row whose key
 // it does not have is written to a partition, and the partitions are worked on after the input, one
-// by one. For DISTINCT ON, whose rows are in order, those of the partitions are numbered and sorted
-// by their numbers in the end.
+// by one. Where the input is in order, for DISTINCT ON or because it was sorted, the rows of the
+// partitions are numbered and sorted by their numbers in the end.
 type distinct struct {
 	run   *run
 	child operator
 	on    []*eval.Program // nil: all columns
+	keeps bool            // the rows keep their order
 	types []*types.Type   // of the child's columns
 	table *keyTable
 	vecs  []*types.Vec
@@ -30,9 +31,9 @@ type distinct struct {
 	childEnd bool
 	parts    *partitions // of what is being read; nil: the table takes all keys
 	pile     pile
-	number   types.Vec // DISTINCT ON: numbers of the rows of a batch
+	number   types.Vec // if keeps: numbers of the rows of a batch
 	written  int64
-	order    *rowSorter // DISTINCT ON: rows of partitions
+	order    *rowSorter // if keeps: rows of partitions
 	ordered  bool       // order gives its rows
 }
 
@@ -41,7 +42,8 @@ func (r *run) buildDistinct(n *physical.Distinct) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &distinct{run: r, child: child, types: columnTypes(n.Child)}
+	d := &distinct{run: r, child: child, types: columnTypes(n.Child),
+		keeps: n.Sorted || len(n.On) > 0}
 	ts := d.types
 	if len(n.On) > 0 {
 		if d.on, err = compileAll(n.On); err != nil {
@@ -96,7 +98,7 @@ func (d *distinct) Next(ctx context.Context) (*types.Batch, error) {
 			break
 		}
 		d.run.ctx = ctx
-		cols := b.Cols
+		cols := b.Cols[:len(d.types)]
 		if d.on != nil {
 			if d.vecs, err = d.run.evalKeys(d.on, b, d.vecs); err != nil {
 				return nil, err
@@ -149,14 +151,14 @@ func (d *distinct) choose(ctx context.Context, b *types.Batch, keys []*types.Vec
 	if d.parts == nil && d.pile.at.depth < deepest && d.table.len() > 0 &&
 		d.run.mem.full(d.table.held(), d.table.need(keys, sel)) {
 		ts := d.types
-		if d.on != nil {
+		if d.keeps {
 			ts = append(ts[:len(ts):len(ts)], types.TInt8)
 		}
 		d.parts = d.run.newPartitions(ts, d.pile.at.depth)
 	}
 	if d.parts == nil {
 		d.sel, d.found, err = d.table.addNew(keys, sel, d.sel, d.found)
-		if err != nil || d.on == nil || d.pile.reader == nil || len(d.sel) == 0 {
+		if err != nil || !d.keeps || d.pile.reader == nil || len(d.sel) == 0 {
 			return err
 		}
 		err = d.order.add(ctx, b.Cols, d.sel)
@@ -166,7 +168,7 @@ func (d *distinct) choose(ctx context.Context, b *types.Batch, keys []*types.Vec
 	d.found = d.table.find(keys, sel, d.found)
 	d.sel = missing(sel, d.found, d.sel)
 	cols := b.Cols
-	if d.on != nil && d.pile.reader == nil {
+	if d.keeps && d.pile.reader == nil {
 		cols = d.numbered(b)
 	}
 	err = d.parts.add(cols, keys, d.sel)

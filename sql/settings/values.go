@@ -457,7 +457,7 @@ func (v *Values) derive() {
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		WorkMemory:             number("work_mem") << 10,
-		TempFileLimit:          max(number("temp_file_limit"), 0) << 10,
+		TempFileLimit:          tempFileLimit(number("temp_file_limit")),
 		SessionAuthorization:   text("session_authorization"),
 		Role:                   text("role"),
 		RowSecurity:            text("row_security") == "on",
@@ -468,6 +468,17 @@ func (v *Values) derive() {
 			text("role"), text("row_security"), plannerKey}, "\x00"),
 	}
 	v.computed = true
+}
+
+// tempFileLimit returns temp_file_limit in bytes, 0 for no limit. One byte is less than any file has.
+func tempFileLimit(kB int64) int64 {
+	switch {
+	case kB < 0:
+		return 0
+	case kB == 0:
+		return 1
+	}
+	return kB << 10
 }
 
 // Pristine reports whether no parameter has been set.
