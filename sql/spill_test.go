@@ -297,3 +297,49 @@ func TestADiskThatFillsUp(t *testing.T) {
 	room = 1 << 30
 	mustQuery(t, s, spillQueries[0])
 }
+
+// TestCursorsOnDisk: a cursor whose rows are on disk moves as one in memory does.
+func TestCursorsOnDisk(t *testing.T) {
+	dir := spillDir(t, spill.Options{})
+	s := newSession(t, spillingEngine(t, memory.NewPool(0), dir))
+	mustQuery(t, s, spillTables)
+	dice := rand.New(rand.NewPCG(7, 8))
+	moves := []string{"FETCH ALL FROM %s", "FETCH BACKWARD ALL FROM %s", "FETCH 3000 FROM %s",
+		"FETCH BACKWARD 2500 FROM %s"}
+	for range 100 {
+		n := dice.IntN(19000) - 9500
+		moves = append(moves, fmt.Sprintf([]string{"FETCH ABSOLUTE %d FROM %%s",
+			"FETCH RELATIVE %d FROM %%s", "MOVE FORWARD %d FROM %%s", "FETCH PRIOR FROM %%s",
+			"MOVE BACKWARD %d FROM %%s", "FETCH LAST FROM %%s", "FETCH FIRST FROM %%s",
+			"FETCH NEXT FROM %%s", "FETCH 0 FROM %%s"}[dice.IntN(9)], n))
+		at := len(moves) - 1
+		moves[at], _, _ = strings.Cut(moves[at], "%!(EXTRA")
+	}
+	for _, declared := range []string{"SCROLL CURSOR", "CURSOR", "SCROLL CURSOR WITH HOLD",
+		"CURSOR WITH HOLD"} {
+		mustQuery(t, s, "BEGIN")
+		files := 1
+		for _, name := range []string{"many", "few"} {
+			memory := map[string]string{"few": "64kB", "many": "1GB"}[name]
+			mustQuery(t, s, "SET work_mem = '"+memory+"'")
+			mustQuery(t, s, "DECLARE "+name+" "+declared+" FOR SELECT * FROM a")
+			if declared == "CURSOR" {
+				mustQuery(t, s, "FETCH PRIOR FROM "+name) // it keeps its rows from here on
+			}
+		}
+		if strings.HasSuffix(declared, "HOLD") {
+			mustQuery(t, s, "COMMIT")
+		}
+		if declared == "CURSOR WITH HOLD" {
+			files = 2 // the commit reads both
+		}
+		require.EqualValues(t, files, dir.Open(), declared)
+		for _, move := range moves {
+			require.Equal(t, mustQuery(t, s, fmt.Sprintf(move, "many")),
+				mustQuery(t, s, fmt.Sprintf(move, "few")), "%s: %s", declared, move)
+		}
+		mustQuery(t, s, "CLOSE ALL; ROLLBACK")
+		require.Zero(t, dir.Open(), declared)
+		require.Zero(t, s.Memory().Used(), declared)
+	}
+}

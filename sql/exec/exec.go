@@ -197,8 +197,8 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 	return s.rows, s.loops, s.elapsed, true
 }
 
-// Spilled returns how much a node wrote to temporary files, with Env.Stats: bytes, and how many runs
-// or partitions they are.
+// Spilled returns how much a node wrote to temporary files, with Env.Stats: bytes, and how many
+// runs or partitions they are.
 func (c *Cursor) Spilled(n physical.Node) (bytes, pieces int64) {
 	if s, ok := c.run.spills[n]; ok {
 		return s.bytes, s.pieces

@@ -12,7 +12,7 @@ import (
 //	sort, window, ordered aggregates   sorted runs that are merged (row_sorter.go, run_merger.go)
 //	hash join, INTERSECT, EXCEPT       both sides divided by their keys (partitions.go)
 //	aggregate, DISTINCT                rows of new groups, divided by their keys
-//	WITH, results kept, window         rows as they come (row_log.go)
+//	WITH, cursors, results, window     rows as they come (row_log.go)
 
 // share is what an operator may hold in memory, in bytes; 0: without bound. Two operators fit the
 // bound of the statement.

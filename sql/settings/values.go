@@ -470,7 +470,8 @@ func (v *Values) derive() {
 	v.computed = true
 }
 
-// tempFileLimit returns temp_file_limit in bytes, 0 for no limit. One byte is less than any file has.
+// tempFileLimit returns temp_file_limit in bytes, 0 for no limit. One byte is less than any file
+// has.
 func tempFileLimit(kB int64) int64 {
 	switch {
 	case kB < 0:
