@@ -11,6 +11,10 @@ import (
 
 // aggState is one aggregate call within a grouping. Rows are added to the states at once, unless
 // their order matters: then they are kept, and sorted before they are added.
+//
+// States that grow with their rows (array_agg) may exceed their share of memory. From then on rows
+// are kept too, in their order of arrival, so that the states of a few groups at a time are made
+// when their results are asked for.
 type aggState struct {
 	run     *run
 	grouped builtin.Grouped
@@ -20,12 +24,17 @@ type aggState struct {
 	seen   *keyTable   // DISTINCT: group and arguments
 	spare  *partitions // DISTINCT: rows that are not in seen, which is full; nil: it is not
 	pile   pile
-	kept   *rowSorter    // ordered: group, arguments, sort keys
+	kept   *rowSorter    // ordered: group, arguments, sort keys; late: group, arguments, arrival
+	late   bool          // rows are kept because the states are large
+	held   []*types.Vec  // columns of the kept rows that were read last
+	next   []int32       // those rows that were not added to the states
 	stored []*types.Type // columns of kept and spare
 	keys   []*eval.Program
 	order  []opt.SortKey
 	vecs   []*types.Vec
 	group  types.Vec // group number by row
+	came   types.Vec // late: number in the order of arrival by row
+	count  int64     // rows that came late
 	sel    []int32
 	sub    []int32 // groups of sel
 	fresh  []int32
@@ -94,6 +103,10 @@ func (s *aggState) reset() {
 	if s.kept != nil {
 		s.kept.free()
 	}
+	if s.late {
+		s.kept, s.late = nil, false
+	}
+	s.held, s.next = nil, nil
 }
 
 // take adds rows sel of b, row sel[k] to group groups[k].
@@ -132,9 +145,38 @@ func (s *aggState) take(ctx context.Context, b *types.Batch, sel, groups []int32
 		row = append(row, v)
 	}
 	if s.seen == nil {
-		return s.kept.add(ctx, row, sel)
+		return s.put(ctx, row, sel)
 	}
 	return s.distinct(ctx, row, sel)
+}
+
+// keepLater makes the rows to come be kept, where states are large and can be given up one by one.
+func (s *aggState) keepLater() {
+	if _, ok := s.grouped.(builtin.Releasing); !ok || s.kept != nil ||
+		!s.run.mem.full(int64(s.grouped.Size()), 0) {
+		return
+	}
+	n := len(s.stored)
+	s.late = true
+	s.kept = newRowSorter(s.run, append(s.stored[:n:n], types.TInt8), make([]opt.SortKey, 2),
+		[]int{0, n})
+}
+
+// put adds rows sel to the states, or keeps them. row are the columns of stored.
+func (s *aggState) put(ctx context.Context, row []*types.Vec, sel []int32) error {
+	if s.kept == nil {
+		return s.update(row, sel)
+	}
+	if s.late {
+		s.came.Reset(types.TInt8)
+		s.came.Resize(row[0].Len)
+		for _, i := range sel {
+			s.came.I[i] = s.count
+			s.count++
+		}
+		row = append(row[:len(row):len(row)], &s.came)
+	}
+	return s.kept.add(ctx, row, sel)
 }
 
 // distinct adds rows sel whose groups and arguments were not there before. row are the columns of
@@ -154,10 +196,7 @@ func (s *aggState) distinct(ctx context.Context, row []*types.Vec, sel []int32) 
 	if s.fresh, s.number, err = s.seen.addNew(keys, sel, s.fresh, s.number); err != nil {
 		return err
 	}
-	if s.kept != nil {
-		return s.kept.add(ctx, row, s.fresh)
-	}
-	return s.update(row, s.fresh)
+	return s.put(ctx, row, s.fresh)
 }
 
 // update adds rows sel to the states of their groups. row begins with the group and the arguments.
@@ -183,34 +222,55 @@ func narrow(sel, groups, sub, dst []int32) []int32 {
 	return dst
 }
 
-// finish adds the rows that are on disk or were kept to the states, the latter in order.
+// finish ends the input.
 func (s *aggState) finish(ctx context.Context) error {
 	if err := s.finishDistinct(ctx); err != nil || s.kept == nil {
 		return err
 	}
-	if err := s.kept.finish(ctx); err != nil {
-		return err
-	}
-	for s.kept.merge == nil {
-		rows := s.kept.nextRows()
-		if len(rows) == 0 {
+	return s.kept.finish(ctx)
+}
+
+// advance adds to the states the kept rows of the groups before to.
+func (s *aggState) advance(ctx context.Context, to int) error {
+	for s.kept != nil {
+		if len(s.next) == 0 {
+			if err := s.read(ctx); err != nil || len(s.next) == 0 {
+				return err
+			}
+		}
+		n := 0
+		for n < len(s.next) && s.held[0].I[s.next[n]] < int64(to) {
+			n++
+		}
+		if n == 0 {
 			return nil
 		}
-		if err := s.update(s.kept.store.cols, rows); err != nil {
+		if err := s.update(s.held, s.next[:n]); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		s.next = s.next[n:]
 	}
-	for {
-		b, err := s.kept.next(ctx, len(s.stored))
-		if b == nil || err != nil {
-			return err
-		}
-		if err := s.update(b.Cols, firstRows(b.Len)); err != nil {
-			return err
-		}
+	return nil
+}
+
+// read makes next the next kept rows, none at the end.
+func (s *aggState) read(ctx context.Context) error {
+	if s.kept.merge == nil {
+		s.held, s.next = s.kept.store.cols, s.kept.nextRows()
+		return ctx.Err()
+	}
+	b, err := s.kept.next(ctx, len(s.kept.types))
+	if b == nil || err != nil {
+		return err
+	}
+	s.held, s.next = b.Cols, firstRows(b.Len)
+	return nil
+}
+
+// release gives up the states of groups from … to-1, whose results were taken.
+func (s *aggState) release(from, to int) {
+	if r, ok := s.grouped.(builtin.Releasing); ok && s.kept != nil {
+		r.Release(from, to)
 	}
 }
 

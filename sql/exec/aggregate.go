@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/physical"
@@ -222,6 +223,33 @@ func (a *aggregate) account() error {
 	return a.run.mem.grow(n)
 }
 
+// advance makes the states of up to n groups, and returns of how many it has: fewer where they are
+// large.
+func (a *aggregate) advance(ctx context.Context, g *grouping, n int) (int, error) {
+	step := n
+	if share := a.run.mem.share; share > 0 && slices.ContainsFunc(g.aggs,
+		func(s *aggState) bool { return s.kept != nil }) {
+		step = 1
+	}
+	before := a.bytes
+	for k := step; ; k += step {
+		for _, s := range g.aggs {
+			if err := s.advance(ctx, a.at+k); err != nil {
+				return 0, err
+			}
+		}
+		if k == n {
+			return n, a.account()
+		}
+		if err := a.account(); err != nil || a.bytes-before > a.run.mem.share/resultShare {
+			return k, err
+		}
+	}
+}
+
+// resultShare is the part of an operator's share that the states of a batch of groups may take.
+const resultShare = 8
+
 // len is the number of groups.
 func (g *grouping) len() int {
 	if g.table == nil {
@@ -247,6 +275,9 @@ func (g *grouping) take(ctx context.Context, a *aggregate, b *types.Batch) (err 
 		s.grouped.Grow(g.len())
 		if err := s.take(ctx, b, sel, g.groups); err != nil {
 			return err
+		}
+		if g.len() > 1 {
+			s.keepLater()
 		}
 	}
 	return nil
@@ -292,9 +323,7 @@ func (a *aggregate) Next(ctx context.Context) (*types.Batch, error) {
 		g := a.groupings[a.set]
 		n := min(g.len()-a.at, types.BatchSize)
 		if n > 0 {
-			b, err := a.results(g, n)
-			a.at += n
-			return b, err
+			return a.nextGroups(ctx, g, n)
 		}
 		a.at = 0
 		more, err := a.nextPartition(ctx, g)
@@ -306,6 +335,24 @@ func (a *aggregate) Next(ctx context.Context) (*types.Batch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// nextGroups returns the rows of the next groups, up to n.
+func (a *aggregate) nextGroups(ctx context.Context, g *grouping, n int) (*types.Batch, error) {
+	a.run.ctx = ctx
+	n, err := a.advance(ctx, g, n)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.results(g, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range g.aggs {
+		s.release(a.at, a.at+n)
+	}
+	a.at += n
+	return b, a.account()
 }
 
 // results makes the next n groups' rows.
