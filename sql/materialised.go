@@ -24,7 +24,7 @@ type materialised struct {
 func (s *client) newMaterialised(cols []physical.Column) *materialised {
 	d := s.settings.Derived()
 	env := &exec.Env{Memory: s.memory, MemoryLimit: d.StatementMemory, Spill: s.engine.opts.Spill,
-		WorkMemory: d.WorkMemory, TempLimit: d.TempFileLimit}
+		Database: s.databaseID, WorkMemory: d.WorkMemory, TempLimit: d.TempFileLimit}
 	return &materialised{cols: cols, rows: env.NewKept()}
 }
 

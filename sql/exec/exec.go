@@ -31,7 +31,9 @@ type Env struct {
 	MemoryLimit int64
 	// Spill is where operators write rows of which they hold more than their share, WorkMemory
 	// bytes each; nil: nowhere. TempLimit bounds the bytes of the statement there; 0: no bound.
+	// They are counted for Database.
 	Spill                 *spill.Dir
+	Database              table.ID
 	WorkMemory, TempLimit int64
 	// Memory is the account that the statement's memory is drawn from and counted in; nil: neither.
 	// It belongs to the goroutine that runs the statement. Closing the Cursor gives all memory back

@@ -29,7 +29,7 @@ func (e *Env) share() int64 {
 // newStream makes a stream in the statement's temporary file.
 func (r *run) newStream(ts []*types.Type) *spill.Stream {
 	if r.file == nil {
-		r.file = r.env.Spill.NewFile(&r.mem, r.env.TempLimit, r.mem.share)
+		r.file = r.env.Spill.NewFile(uint32(r.env.Database), &r.mem, r.env.TempLimit, r.mem.share)
 	}
 	return r.file.NewStream(ts)
 }

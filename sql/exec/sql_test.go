@@ -239,7 +239,7 @@ func TestSQLOnDisk(t *testing.T) {
 			return d.Expected
 		})
 	}
-	written, _ := dir.Stats()
+	written, _ := dir.Stats(0)
 	require.Positive(t, written)
 }
 

@@ -3,6 +3,7 @@ package spill
 import (
 	"errors"
 	"os"
+	"sync"
 	"sync/atomic"
 )
 
@@ -12,8 +13,14 @@ type Dir struct {
 	opts Options
 	open atomic.Int64
 
-	files, bytes atomic.Int64
+	mu struct {
+		sync.Mutex
+		counts map[uint32]*Counts // by owner
+	}
 }
+
+// Counts are what the statements of one owner have written: how many files, and their bytes.
+type Counts struct{ files, bytes atomic.Int64 }
 
 // Options of a Dir. The zero value is good.
 type Options struct {
@@ -38,11 +45,34 @@ func NewDir(path string, opts Options) (*Dir, error) {
 			return nil, err
 		}
 	}
-	return &Dir{path: path, opts: opts}, nil
+	d := &Dir{path: path, opts: opts}
+	d.mu.counts = map[uint32]*Counts{}
+	return d, nil
 }
 
-// Stats are the number of files that were made, and the bytes written to them.
-func (d *Dir) Stats() (files, bytes int64) { return d.files.Load(), d.bytes.Load() }
+// Stats are the number of files that an owner's statements made, and the bytes written to them.
+func (d *Dir) Stats(owner uint32) (files, bytes int64) {
+	c := d.counts(owner)
+	return c.files.Load(), c.bytes.Load()
+}
+
+// ResetStats begins the counts of an owner anew.
+func (d *Dir) ResetStats(owner uint32) {
+	c := d.counts(owner)
+	c.files.Store(0)
+	c.bytes.Store(0)
+}
+
+func (d *Dir) counts(owner uint32) *Counts {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.mu.counts[owner]
+	if c == nil {
+		c = &Counts{}
+		d.mu.counts[owner] = c
+	}
+	return c
+}
 
 // Open is the number of files that are open.
 func (d *Dir) Open() int64 { return d.open.Load() }

@@ -18,15 +18,16 @@ type Account interface {
 
 // File holds the streams of one statement. It belongs to one goroutine at a time.
 type File struct {
-	dir   *Dir
-	mem   Account
-	limit int64  // bytes; 0: no limit
-	block int    // bytes after which an extent is written
-	h     Handle // nil: nothing was written yet
-	size  int64
-	live  int64             // bytes of extents in use
-	most  int64             // of live
-	free  map[int64][]int64 // offsets of extents by size
+	dir    *Dir
+	mem    Account
+	owner  uint32
+	counts *Counts // of the owner; nil: nothing was written yet
+	limit  int64   // bytes; 0: no limit
+	block  int     // bytes after which an extent is written
+	h      Handle  // nil: nothing was written yet
+	size   int64
+	live   int64             // bytes of extents in use
+	free   map[int64][]int64 // offsets of extents by size
 	// records number the types of the fields of records, which frames refer to.
 	records map[*types.Type]uint64
 	types   []*types.Type
@@ -41,15 +42,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// NewFile returns a File whose buffers mem counts. limit bounds its size in bytes; 0: no bound.
-// share is what an operator may hold in memory: the buffers of its streams take a part of it.
-func (d *Dir) NewFile(mem Account, limit, share int64) *File {
-	return &File{dir: d, mem: mem, limit: limit, free: map[int64][]int64{},
+// NewFile returns a File of an owner, whose buffers mem counts. limit bounds its size in bytes; 0:
+// no bound. share is what an operator may hold in memory: the buffers of its streams take a part
+// of it.
+func (d *Dir) NewFile(owner uint32, mem Account, limit, share int64) *File {
+	return &File{dir: d, owner: owner, mem: mem, limit: limit, free: map[int64][]int64{},
 		block: int(min(max(share/blockShare, page), blockMost))}
 }
-
-// Peak is the most bytes that the streams had on disk at once.
-func (f *File) Peak() int64 { return f.most }
 
 // Close gives the file up with all its streams.
 func (f *File) Close() error {
@@ -80,7 +79,8 @@ func (f *File) write(b []byte) (extent, error) {
 			return extent{}, fileError(err, "could not create temporary file")
 		}
 		f.h = h
-		f.dir.files.Add(1)
+		f.counts = f.dir.counts(f.owner)
+		f.counts.files.Add(1)
 		f.dir.open.Add(1)
 	}
 	e := extent{bytes: len(b)}
@@ -91,7 +91,7 @@ func (f *File) write(b []byte) (extent, error) {
 	if _, err := f.h.WriteAt(b, e.offset); err != nil {
 		return e, fileError(err, "could not write to temporary file")
 	}
-	f.dir.bytes.Add(int64(len(b)))
+	f.counts.bytes.Add(int64(len(b)))
 	return e, nil
 }
 
@@ -115,7 +115,6 @@ func (f *File) place(e *extent) error {
 		f.size += n
 	}
 	f.live += n
-	f.most = max(f.most, f.live)
 	return nil
 }
 

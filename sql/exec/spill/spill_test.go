@@ -29,7 +29,7 @@ func (c *counter) Shrink(n int64) { c.used -= n }
 func newFile(t testing.TB, mem Account) *File {
 	d, err := NewDir(t.TempDir(), Options{})
 	require.NoError(t, err)
-	f := d.NewFile(mem, 0, 1<<20)
+	f := d.NewFile(7, mem, 0, 1<<20)
 	t.Cleanup(func() {
 		require.NoError(t, f.Close())
 		require.Zero(t, d.Open())
@@ -240,7 +240,6 @@ func TestRoomIsUsedAgain(t *testing.T) {
 			size = f.size
 		}
 		require.Equal(t, size, f.size)
-		require.Equal(t, size, f.Peak())
 		s.Free()
 		require.Zero(t, mem.used)
 	}
@@ -257,9 +256,14 @@ func TestAFileHasNoName(t *testing.T) {
 	d, err := NewDir(path, Options{})
 	require.NoError(t, err)
 	require.NoFileExists(t, left)
-	f := d.NewFile(&counter{}, 0, 1<<20)
+	f := d.NewFile(7, &counter{}, 0, 1<<20)
 	fill(t, f.NewStream([]*types.Type{types.TInt8}), 10)
 	require.EqualValues(t, 1, d.Open())
+	files, bytes := d.Stats(7)
+	require.EqualValues(t, 1, files)
+	require.EqualValues(t, f.live, (bytes+page-1)/page*page)
+	files, _ = d.Stats(8)
+	require.Zero(t, files)
 	names, err := os.ReadDir(path)
 	require.NoError(t, err)
 	require.Empty(t, names)
@@ -285,7 +289,7 @@ func TestNoRoom(t *testing.T) {
 	plain, err := NewDir("", Options{})
 	require.NoError(t, err)
 	write := func(d *Dir, limit int64) error {
-		f := d.NewFile(&counter{}, limit, 1<<20)
+		f := d.NewFile(7, &counter{}, limit, 1<<20)
 		defer func() { require.NoError(t, f.Close()) }()
 		s := f.NewStream([]*types.Type{types.TInt8})
 		for i := range 400 {
