@@ -220,12 +220,7 @@ func TestGeneratedQueriesDoNotDependOnMemory(t *testing.T) {
 // TestTheMemoryOfAQueryIsBounded: with little memory for the process, queries over tables that are
 // larger by far end, within what operators may hold.
 func TestTheMemoryOfAQueryIsBounded(t *testing.T) {
-	pool := memory.NewPool(0)
-	s := newSession(t, spillingEngine(t, pool, spillDir(t, spill.Options{})))
-	mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id, md5(g::text) AS s "+
-		"FROM generate_series(1, 60000) g")
-	mustQuery(t, s, "SET work_mem = '512kB'; SET minidb.statement_memory = '4MB'")
-	for _, q := range []string{
+	queries := []string{
 		"SELECT * FROM t ORDER BY s",
 		"SELECT s, count(*) FROM t GROUP BY s",
 		"SELECT DISTINCT s FROM t",
@@ -238,9 +233,20 @@ func TestTheMemoryOfAQueryIsBounded(t *testing.T) {
 		"SELECT id, row_number() OVER (ORDER BY s) FROM t",
 		"SELECT id, rank() OVER (ORDER BY s) FROM t",
 		"WITH c AS MATERIALIZED (SELECT * FROM t) SELECT count(*) FROM c x, (SELECT 1) y",
+	}
+	for setting, pool := range map[string]*memory.Pool{
+		"SET work_mem = '512kB'; SET minidb.statement_memory = '4MB'": memory.NewPool(0),
+		"SET work_mem = '1GB'; SET minidb.statement_memory = '6MB'":   memory.NewPool(0),
+		"SET work_mem = '1GB'; SET minidb.statement_memory = '1GB'":   memory.NewPool(32 << 20),
 	} {
-		mustQuery(t, s, q)
-		require.Zero(t, s.Memory().Used(), q)
+		s := newSession(t, spillingEngine(t, pool, spillDir(t, spill.Options{})))
+		mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id, md5(g::text) AS s "+
+			"FROM generate_series(1, 150000) g")
+		mustQuery(t, s, setting)
+		for _, q := range queries {
+			require.NoError(t, query(s, q), "%s: %s", setting, q)
+			require.Zero(t, s.Memory().Used(), q)
+		}
 	}
 }
 

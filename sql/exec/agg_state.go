@@ -151,9 +151,14 @@ func (s *aggState) take(ctx context.Context, b *types.Batch, sel, groups []int32
 }
 
 // keepLater makes the rows to come be kept, where states are large and can be given up one by one.
+// How much they will grow is not known: a quarter is asked for.
 func (s *aggState) keepLater() {
-	if _, ok := s.grouped.(builtin.Releasing); !ok || s.kept != nil ||
-		!s.run.mem.full(int64(s.grouped.Size()), 0) {
+	if s.kept != nil {
+		return
+	}
+	_, ok := s.grouped.(builtin.Releasing)
+	size := int64(s.grouped.Size())
+	if !ok || !s.run.mem.full(size, size/4) {
 		return
 	}
 	n := len(s.stored)

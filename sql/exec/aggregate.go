@@ -241,7 +241,9 @@ func (a *aggregate) advance(ctx context.Context, g *grouping, n int) (int, error
 		if k == n {
 			return n, a.account()
 		}
-		if err := a.account(); err != nil || a.bytes-before > a.run.mem.share/resultShare {
+		err := a.account()
+		grown := a.bytes - before
+		if err != nil || a.run.mem.full(resultShare*grown, grown) {
 			return k, err
 		}
 	}

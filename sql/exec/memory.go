@@ -31,11 +31,20 @@ func (b *budget) full(held, more int64) bool {
 	case held+more < leastShare:
 		return false
 	}
-	if !b.account.TryGrow(more) {
-		return true
+	return !b.room(more)
+}
+
+// room reports whether the statement and the process have room for n more bytes that an operator
+// can do without.
+func (b *budget) room(n int64) bool {
+	if b.limit > 0 && b.used+n > b.limit {
+		return false
 	}
-	b.account.Shrink(more)
-	return false
+	if !b.account.TryGrow(n) {
+		return false
+	}
+	b.account.Shrink(n)
+	return true
 }
 
 // grow counts n bytes that are about to be allocated. They count even when it returns an error.

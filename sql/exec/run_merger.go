@@ -39,9 +39,14 @@ const (
 	mergeRead  = 256 << 10
 )
 
-// fanIn is how many runs are merged at once: as many as fit the share of the operator.
+// fanIn is how many runs are merged at once: as many as fit the share of the operator and the
+// memory that is left.
 func (s *rowSorter) fanIn() int {
-	return int(min(max(s.run.mem.share/mergeRead, mergeLeast), mergeMost))
+	n := int(min(s.run.mem.share/mergeRead, mergeMost))
+	for n > mergeLeast && !s.run.mem.room(int64(n)*mergeRead) {
+		n /= 2
+	}
+	return max(n, mergeLeast)
 }
 
 // mergeSome merges runs into longer ones until few enough are left to be merged at once.
