@@ -177,6 +177,10 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 	settings["data_directory"] = where
 	db.dir = dir
 	db.views.Store(newViewMaintainers(db))
+	temporary, err := db.openSpill(dir, eo)
+	if err != nil {
+		return errors.Join(err, db.store.Close())
+	}
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
 		ReservedConnections: db.opts.reservedConnections,
@@ -185,6 +189,7 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		AnalyzeInterval:     max(db.opts.analyzeInterval, 0),
 		ObserverStats:       db.observerStats,
 		Views:               db.views.Load(),
+		Spill:               temporary,
 		Flush:               func(context.Context) error { return db.engine.Flush() },
 	})
 	db.server = pgwire.NewServer(db.sql)

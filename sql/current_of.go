@@ -29,14 +29,18 @@ func (p *Portal) shown() *types.Batch {
 }
 
 // keys returns the keys of the row at which the cursor is; nil: it is at none.
-func (p *Portal) keys() []types.Datum {
+func (p *Portal) keys() ([]types.Datum, error) {
 	if k, ok := p.src.(*materialised); ok && (p.scroll || p.remembers) {
-		if k.at < 1 || k.at > len(k.rows) {
-			return nil
+		if k.at < 1 || k.at > k.len() {
+			return nil, nil
 		}
-		return k.rows[k.at-1][len(p.columns):]
+		row, err := k.rows.Row(k.at-1, nil)
+		if err != nil {
+			return nil, err
+		}
+		return row[len(p.columns):], nil
 	}
-	return p.current
+	return p.current, nil
 }
 
 // CurrentOf implements expr.Cursors.
@@ -57,7 +61,10 @@ func (f *accessor) CurrentOf(cursor string, key expr.CursorKey) (types.Datum, er
 	if err != nil {
 		return types.Null, err
 	}
-	keys := p.keys()
+	keys, err := p.keys()
+	if err != nil {
+		return types.Null, err
+	}
 	if keys == nil {
 		return types.Null, sqlerr.New(sqlerr.InvalidCursorState,
 			"cursor \"%s\" is not positioned on a row", cursor)

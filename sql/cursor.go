@@ -10,22 +10,26 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// materialise reads a source to its end. The memory budget of a statement bounds it.
+// materialise reads a source to its end.
 func (s *portalSet) materialise(ctx context.Context, src source) (*materialised, error) {
+	k := s.newMaterialised(src.columns())
+	if err := k.readAll(ctx, src); err != nil {
+		k.close()
+		return nil, err
+	}
+	return k, nil
+}
+
+// readAll adds the rows of a source, which it closes.
+func (k *materialised) readAll(ctx context.Context, src source) error {
 	defer src.close()
-	k := &materialised{cols: src.columns(), account: s.memory}
-	limit := s.settings.Derived().StatementMemory
 	for {
 		b, err := src.next(ctx)
-		if err == nil && b != nil {
-			err = k.add(b, 0, b.Rows(), limit)
+		if b == nil || err != nil {
+			return err
 		}
-		if err != nil {
-			k.close()
-			return nil, err
-		}
-		if b == nil {
-			return k, nil
+		if err := k.add(ctx, b, 0, b.Rows()); err != nil {
+			return err
 		}
 	}
 }
@@ -46,36 +50,32 @@ func (s *portalSet) holdCursors(ctx context.Context) error {
 	return nil
 }
 
-// keepRows reads a cursor to its end into memory. If the cursor remembers the rows that it has
+// keepRows reads a cursor to its end. If the cursor remembers the rows that it has
 // returned, it keeps all its rows, and may go backwards from now on; otherwise it keeps those that
 // are left.
 func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
-	limit := s.settings.Derived().StatementMemory
-	k := &materialised{cols: p.made, account: s.memory}
+	k := s.newMaterialised(p.made)
 	if p.fetched != nil {
 		k, p.fetched = p.fetched, nil
-		k.at = len(k.rows)
+		k.at = k.len()
 		if p.atEnd {
 			k.at++
 		}
 	}
 	err := error(nil)
 	if p.batch != nil {
-		err = k.add(p.batch, p.pos, p.batch.Rows(), limit)
+		err = k.add(ctx, p.batch, p.pos, p.batch.Rows())
 		p.batch = nil
 	}
 	runCtx, stop := p.context.within(ctx)
 	defer stop()
-	var rest *materialised
 	if err == nil {
-		rest, err = s.materialise(runCtx, p.src)
+		err = k.readAll(runCtx, p.src)
 	}
 	if err != nil {
 		k.close()
 		return err
 	}
-	k.rows = append(k.rows, rest.rows...)
-	k.bytes += rest.bytes
 	p.src = k
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) er
 }
 
 // detach opens the portal's scan, so that it does not see what is written from now on. The rows of
-// a plan with several scans are read into memory.
+// a plan with several scans are kept.
 func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	if _, done := p.src.(*materialised); done {
 		return nil
@@ -143,7 +143,7 @@ func (s *portalSet) keepHeld() {
 			continue
 		}
 		if k, ok := p.src.(*materialised); ok && !p.committed {
-			k.countIn(s.held)
+			k.rows.CountIn(s.held)
 		}
 		p.committed, p.depth = true, 0
 	}

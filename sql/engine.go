@@ -14,6 +14,7 @@ import (
 	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/statistics"
@@ -55,6 +56,8 @@ type Options struct {
 	ObserverStats func(id uint32) (observer.Stats, bool)
 	// Views waits for incremental views; nil: nothing keeps them up to date.
 	Views ViewMaintainer
+	// Spill is where statements write rows that do not fit memory; nil: they end with 53200.
+	Spill *spill.Dir
 	// AnalyzeInterval is the pause between searches for tables whose statistics are out of date;
 	// zero: only ANALYZE makes statistics.
 	AnalyzeInterval time.Duration

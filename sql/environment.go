@@ -68,7 +68,10 @@ func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
 		Virtual: s.virtual,
 		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
-		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
+		Spill: s.engine.opts.Spill, Database: s.databaseID,
+		WorkMemory: s.settings.Derived().WorkMemory,
+		TempLimit:  s.settings.Derived().TempFileLimit,
+		Written:    &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.

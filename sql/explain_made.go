@@ -110,7 +110,7 @@ func (s utility) analyzeMade(ctx context.Context, stmt ast.Statement, plan *phys
 			}
 			return s.fill(ctx, ran, &physical.Insert{Table: into, Child: rows},
 				func(c *exec.Cursor) {
-					eo.Actual = c.NodeStats
+					eo.Actual, eo.Spilled = c.NodeStats, c.Spilled
 					described = explain.Describe(ran, eo)
 				})
 		})

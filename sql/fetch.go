@@ -75,7 +75,7 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		out.Sel = append(out.Sel, int32(p.batch.Row(i)))
 	}
 	if p.remembers {
-		if err := f.remember(to); err != nil {
+		if err := f.remember(ctx, to); err != nil {
 			return nil, err
 		}
 	}
@@ -98,16 +98,15 @@ const rememberedMax = 16 << 20
 
 // remember keeps the rows of the batch up to to. Once they are too many the cursor forgets them,
 // and only goes forward from then on. One WITH HOLD keeps all: it needs them at the commit.
-func (f *fetchSource) remember(to int) error {
+func (f *fetchSource) remember(ctx context.Context, to int) error {
 	p := f.p
 	if p.fetched == nil {
-		p.fetched = &materialised{cols: p.made, account: f.s.memory}
+		p.fetched = f.s.newMaterialised(p.made)
 	}
-	if err := p.fetched.add(p.batch, p.pos, to,
-		f.s.settings.Derived().StatementMemory); err != nil {
+	if err := p.fetched.add(ctx, p.batch, p.pos, to); err != nil {
 		return err
 	}
-	if p.fetched.bytes > rememberedMax && !p.hold {
+	if p.fetched.rows.Bytes() > rememberedMax && !p.hold {
 		p.fetched.close()
 		p.fetched, p.remembers = nil, false
 	}
@@ -289,16 +288,11 @@ func notScrollable() error {
 		WithHint("Declare it with SCROLL option to enable backward scan.")
 }
 
-// fetchKept fetches from a cursor whose rows are in memory, in any direction.
+// fetchKept fetches from a cursor whose rows are kept, in any direction.
 func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, error) {
 	from := k.at
-	var rows [][]types.Datum
-	one := func(to int) {
-		if b := k.move(to); b != nil {
-			rows = [][]types.Datum{k.rows[k.at-1]}
-		}
-	}
-	n := int(max(min(st.Count, int64(len(k.rows)+1)), -int64(len(k.rows)+1)))
+	var rows passed
+	n := int(max(min(st.Count, int64(k.len()+1)), -int64(k.len()+1)))
 	switch st.Direction {
 	case "", ast.FetchNext:
 		rows = k.forward(1)
@@ -306,7 +300,7 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 		rows = k.backward(1)
 	case ast.FetchForward, ast.FetchBackward:
 		if st.All {
-			n = len(k.rows) + 1
+			n = k.len() + 1
 		}
 		if st.Direction == ast.FetchBackward {
 			n = -n
@@ -317,30 +311,24 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 		case n < 0:
 			rows = k.backward(-n)
 		default:
-			one(from)
+			rows = k.move(from)
 		}
 	case ast.FetchFirst:
-		one(1)
+		rows = k.move(1)
 	case ast.FetchLast:
-		one(len(k.rows))
+		rows = k.move(k.len())
 	case ast.FetchAbsolute:
 		if n < 0 {
-			n += len(k.rows) + 1
+			n += k.len() + 1
 		}
-		one(n)
+		rows = k.move(n)
 	case ast.FetchRelative:
-		one(from + n)
+		rows = k.move(from + n)
 	}
 	if st.Move {
-		return tagSource("MOVE " + strconv.Itoa(len(rows))), nil
+		return tagSource("MOVE " + strconv.Itoa(rows.count)), nil
 	}
-	shown := make([][]types.Datum, len(rows)) // k keeps the columns behind, which have the keys
-	for i := range rows {
-		shown[i] = rows[i][:len(p.columns)]
-	}
-	out := newRows("FETCH", p.columns, shown)
-	out.counted = true
-	return out, nil
+	return newKeptSource(k, p.columns, rows)
 }
 
 // openDeclare is DECLARE name CURSOR FOR query.

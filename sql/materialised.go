@@ -4,129 +4,146 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/minidb/minidb/internal/memory"
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table/types"
 )
 
-// materialised is a result that is in memory as a whole: of a cursor that may go backwards, or of
-// one that outlives its transaction. at is its position: 0 is before the first row, len(rows)+1
-// after the last.
+// materialised is a result that is kept as a whole: of a cursor that may go backwards, or of one
+// that outlives its transaction. at is its position: 0 is before the first row, the number of rows
+// plus one after the last.
 type materialised struct {
 	cols []physical.Column
-	rows [][]types.Datum
+	rows *exec.Kept
 	at   int
 	out  *types.Batch
-
-	account *memory.Account // counts bytes of rows
-	bytes   int64
+	row  []types.Datum
 }
 
-// grow counts n more bytes. limit bounds the bytes of the whole result; 0: no bound.
-func (k *materialised) grow(n, limit int64) error {
-	k.bytes += n
-	if limit > 0 && k.bytes > limit {
-		k.account.Owe(n)
-		return sqlerr.New(sqlerr.OutOfMemory, "the rows of a cursor exceed the memory limit of "+
-			"the statement").
-			WithHint("Raise minidb.statement_memory, or declare the cursor NO SCROLL and WITHOUT " +
-				"HOLD.")
-	}
-	return k.account.Grow(n)
-}
-
-// countIn makes another account count the rows.
-func (k *materialised) countIn(a *memory.Account) {
-	k.account.Move(k.bytes, a)
-	k.account = a
+// newMaterialised returns an empty result with columns cols.
+func (s *client) newMaterialised(cols []physical.Column) *materialised {
+	d := s.settings.Derived()
+	env := &exec.Env{Memory: s.memory, MemoryLimit: d.StatementMemory, Spill: s.engine.opts.Spill,
+		Database: s.databaseID, WorkMemory: d.WorkMemory, TempLimit: d.TempFileLimit}
+	return &materialised{cols: cols, rows: env.NewKept()}
 }
 
 func (k *materialised) columns() []physical.Column { return k.cols }
 
 func (k *materialised) tag(n int64) string { return "SELECT " + strconv.FormatInt(n, 10) }
 
-func (k *materialised) close() {
-	k.account.Shrink(k.bytes)
-	k.rows, k.bytes = nil, 0
-}
+// close gives the rows up. Whether their file was closed well does not matter: it has no name.
+func (k *materialised) close() { _ = k.rows.Close() }
+
+func (k *materialised) len() int { return k.rows.Len() }
 
 func (k *materialised) next(context.Context) (*types.Batch, error) {
-	n := min(len(k.rows)-k.at, types.BatchSize)
+	n := min(k.len()-k.at, types.BatchSize)
 	if n <= 0 {
-		k.at = len(k.rows) + 1
+		k.at = k.len() + 1
 		return nil, nil
 	}
-	b := k.batch(k.rows[k.at : k.at+n])
+	b, err := k.read(k.cols, passed{k.at, n, 1})
 	k.at += n
-	return b, nil
+	return b, err
 }
 
-func (k *materialised) batch(rows [][]types.Datum) *types.Batch {
+// passed are rows that a FETCH moves over, in the order in which it does: first, first+step, ….
+type passed struct{ first, count, step int }
+
+// read returns rows, with the first columns, which are cols. The batch is valid until the next
+// call.
+func (k *materialised) read(cols []physical.Column, rows passed) (*types.Batch, error) {
 	if k.out == nil {
-		ts := make([]*types.Type, len(k.cols))
-		for i := range k.cols {
-			ts[i] = k.cols[i].Type
+		ts := make([]*types.Type, len(cols))
+		for i := range cols {
+			ts[i] = cols[i].Type
 		}
 		k.out = types.NewBatch(ts)
 	}
 	k.out.Reset()
-	for _, r := range rows {
-		k.out.AppendRow(r)
+	for n := range rows.count {
+		var err error
+		if k.row, err = k.rows.Row(rows.first+n*rows.step, k.row[:0]); err != nil {
+			return nil, err
+		}
+		k.out.AppendRow(k.row)
 	}
-	return k.out
+	return k.out, nil
 }
 
-// move goes to row number to and returns that row's batch, nil if there is none.
-func (k *materialised) move(to int) *types.Batch {
-	k.at = max(0, min(to, len(k.rows)+1))
-	if k.at < 1 || k.at > len(k.rows) {
-		return nil
+// move goes to row number to and returns it, if there is one.
+func (k *materialised) move(to int) passed {
+	k.at = max(0, min(to, k.len()+1))
+	if k.at < 1 || k.at > k.len() {
+		return passed{}
 	}
-	return k.batch(k.rows[k.at-1 : k.at])
+	return passed{k.at - 1, 1, 1}
 }
 
 // add keeps the rows from..to of a batch.
-func (k *materialised) add(b *types.Batch, from, to int, limit int64) error {
-	had := len(k.rows)
-	k.rows = appendRows(k.rows, b, from, to)
-	n := int64(0)
-	for _, row := range k.rows[had:] {
-		n += types.RowSize(row)
-	}
-	return k.grow(n, limit)
-}
-
-// appendRows copies the rows from..to of a batch.
-func appendRows(rows [][]types.Datum, b *types.Batch, from, to int) [][]types.Datum {
-	for i := from; i < to; i++ {
-		row := make([]types.Datum, len(b.Cols))
-		for c, v := range b.Cols {
-			row[c] = v.Get(b.Row(i))
-		}
-		rows = append(rows, row)
-	}
-	return rows
+func (k *materialised) add(ctx context.Context, b *types.Batch, from, to int) error {
+	return k.rows.Add(ctx, b, from, to)
 }
 
 // forward moves n rows ahead and returns the rows passed.
-func (k *materialised) forward(n int) [][]types.Datum {
-	from := min(k.at, len(k.rows))
-	to := min(from+n, len(k.rows))
-	rows := k.rows[from:to]
-	if k.at = to; len(rows) < n {
-		k.at = len(k.rows) + 1
+func (k *materialised) forward(n int) passed {
+	from := min(k.at, k.len())
+	to := min(from+n, k.len())
+	if k.at = to; to-from < n {
+		k.at = k.len() + 1
 	}
-	return rows
+	return passed{from, to - from, 1}
 }
 
 // backward moves n rows back and returns the rows passed, the nearest first.
-func (k *materialised) backward(n int) [][]types.Datum {
-	var rows [][]types.Datum
-	for ; n > 0 && k.at > 0; n-- {
-		if k.at--; k.at > 0 {
-			rows = append(rows, k.rows[k.at-1])
-		}
+func (k *materialised) backward(n int) passed {
+	first := k.at - 2
+	k.at = max(k.at-n, 0)
+	return passed{first, first - max(k.at-1, 0) + 1, -1}
+}
+
+// keptSource gives rows of a cursor that are kept: FETCH. The first batch is read before the
+// cursor can change.
+type keptSource struct {
+	k    *materialised
+	cols []physical.Column
+	rows passed
+	read *types.Batch
+}
+
+func newKeptSource(k *materialised, cols []physical.Column, rows passed) (*keptSource, error) {
+	f := &keptSource{k: &materialised{cols: cols, rows: k.rows}, cols: cols, rows: rows}
+	var err error
+	f.read, err = f.more()
+	return f, err
+}
+
+func (f *keptSource) columns() []physical.Column { return f.cols }
+func (f *keptSource) close()                     {}
+
+func (f *keptSource) tag(n int64) string { return "FETCH " + strconv.FormatInt(n, 10) }
+
+func (f *keptSource) next(ctx context.Context) (*types.Batch, error) {
+	if b := f.read; b != nil {
+		f.read = nil
+		return b, ctx.Err()
 	}
-	return rows
+	b, err := f.more()
+	if err != nil {
+		return nil, err
+	}
+	return b, ctx.Err()
+}
+
+// more reads the next rows; nil at the end, and after the cursor was closed.
+func (f *keptSource) more() (*types.Batch, error) {
+	part := f.rows
+	part.count = min(part.count, types.BatchSize)
+	if part.count <= 0 || f.k.len() == 0 {
+		return nil, nil
+	}
+	f.rows.first += part.count * part.step
+	f.rows.count -= part.count
+	return f.k.read(f.cols, part)
 }

@@ -156,7 +156,7 @@ func TestTheViewOfMemory(t *testing.T) {
 	pool.Fix("block cache", 48<<20)
 	e := newEngineIn(t, pool)
 	s := newSession(t, e)
-	mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id FROM generate_series(1, 20000) g")
+	mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id FROM generate_series(1, 200000) g")
 	mustQuery(t, s, "BEGIN")
 	mustQuery(t, s, "DECLARE c SCROLL CURSOR FOR SELECT * FROM t")
 	out := mustQuery(t, s, "SELECT consumer, pid = pg_backend_pid(), bytes > 1000000, "+

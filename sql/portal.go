@@ -47,8 +47,8 @@ type Portal struct {
 	committed bool // a held cursor whose transaction has committed
 	depth     int  // savepoints when it was made: a rollback to one of them closes it
 
-	scroll bool // it may go backwards: all its rows are in memory
-	// it may go backwards: fetched has its rows so far, until all are in memory
+	scroll bool // it may go backwards: all its rows are kept
+	// it may go backwards: fetched has its rows so far, until all are kept
 	remembers bool
 	fetched   *materialised // nil: none yet
 	failed    bool          // an Execute or a FETCH has failed

@@ -34,7 +34,18 @@ func (f *accessor) ResetCounters() error {
 			ids = append(ids, d.ID)
 		}
 	}
+	if d := f.s.engine.opts.Spill; d != nil {
+		d.ResetStats(uint32(f.s.databaseID))
+	}
 	return f.s.engine.statistics.Reset(f.ctx, f.s.databaseID, ids...)
+}
+
+// TemporaryFiles is pg_stat_get_db_temp_files and pg_stat_get_db_temp_bytes.
+func (f *accessor) TemporaryFiles(database types.OID) (files, bytes int64) {
+	if f.s.engine.opts.Spill == nil {
+		return 0, 0
+	}
+	return f.s.engine.opts.Spill.Stats(uint32(database))
 }
 
 // CountersReset is pg_stat_get_db_stat_reset_time.

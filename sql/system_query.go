@@ -29,7 +29,11 @@ func (f *accessor) SystemQuery(text string, ts []*types.Type, params []types.Dat
 		if err != nil || b == nil {
 			return err
 		}
-		for _, row := range appendRows(nil, b, 0, b.Rows()) {
+		for i := range b.Rows() {
+			row := make([]types.Datum, len(b.Cols))
+			for c, v := range b.Cols {
+				row[c] = v.Get(b.Row(i))
+			}
 			if err := emit(row); err != nil {
 				return err
 			}

@@ -108,10 +108,11 @@ var allowedImports = map[string][]string{
 	"planner/choose": {"planner/estimate", "planner/builtin", "planner/expr", "planner/logical",
 		"planner/opt", "planner/physical",
 		"table", "internal/sqlerr"},
-	"sql/parse":    {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
-	"sql/settings": {"table/types", "internal/sqlerr", "internal/sqlname"},
-	"sql/exec": {"planner/physical", "planner/opt", "planner/expr", "planner/eval",
-		"planner/builtin", "table", "txn", "kv", "internal"},
+	"sql/parse":      {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
+	"sql/settings":   {"table/types", "internal/sqlerr", "internal/sqlname"},
+	"sql/exec/spill": {"table/types", "internal/sqlerr"},
+	"sql/exec": {"sql/exec/spill", "planner/physical", "planner/opt", "planner/expr",
+		"planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
 }
 
 // engines may be named only where a store is opened; all other packages use kv.Engine.

@@ -21,6 +21,8 @@ func counterFunctions() []def {
 		n("pg_stat_reset_replication_slot(text) void", noSlot).volatile().only(),
 		n("pg_stat_reset_subscription_stats(oid) void", noSubscription).volatile().only(),
 		f("pg_stat_get_db_stat_reset_time(oid) timestamptz", asking(resetTime)).stable(),
+		f("pg_stat_get_db_temp_files(oid) int8", asking(temporaryFiles)).stable(),
+		f("pg_stat_get_db_temp_bytes(oid) int8", asking(temporaryBytes)).stable(),
 	}
 }
 
@@ -36,6 +38,16 @@ func resetTime(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Datum, 
 		return types.Null, nil
 	}
 	return types.NewInt(types.TimestampFromTime(at)), nil
+}
+
+func temporaryFiles(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	files, _ := s.TemporaryFiles(types.OID(a[0].I))
+	return types.NewInt(files), nil
+}
+
+func temporaryBytes(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	_, bytes := s.TemporaryFiles(types.OID(a[0].I))
+	return types.NewInt(bytes), nil
 }
 
 // noSlot is a reset of the counters of a replication slot; NULL means all of them.

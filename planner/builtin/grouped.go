@@ -22,6 +22,14 @@ type Grouped interface {
 	Reset()
 }
 
+// Releasing is a Grouped whose states may be large, such as those of array_agg.
+type Releasing interface {
+	Grouped
+	// Release gives up the states of groups from … to-1. Their results were taken: they are not
+	// used again before Reset.
+	Release(from, to int)
+}
+
 // NewGrouped returns the states of an aggregate over arguments of the given types: typed arrays for
 // the common aggregates, accumulators for the others.
 func NewGrouped(a *expr.Aggregate, args []*types.Type) Grouped {
@@ -284,11 +292,13 @@ type groupedAny struct {
 	accs   []expr.Accumulator
 	row    []types.Datum
 	size   int
+	empty  int // size of the accumulator of a group without rows
 }
 
 func (g *groupedAny) Grow(n int) {
 	for len(g.accs) < n {
-		g.accs = append(g.accs, g.agg.New(g.args))
+		acc := g.agg.New(g.args)
+		g.accs, g.empty = append(g.accs, acc), acc.Size()
 	}
 }
 
@@ -327,6 +337,14 @@ func (g *groupedAny) Results(rt *expr.Runtime, from, to int, out *types.Vec) err
 }
 
 func (g *groupedAny) Size() int { return 96*cap(g.accs) + g.size }
+
+// Release implements Releasing.
+func (g *groupedAny) Release(from, to int) {
+	for i := from; i < to; i++ {
+		g.size -= g.accs[i].Size() - g.empty
+		g.accs[i] = nil
+	}
+}
 
 func (g *groupedAny) Reset() {
 	clear(g.accs)

@@ -233,7 +233,6 @@ func databaseCounters() []def {
 		{"tuples_returned", "tup_returned", "int8"}, {"tuples_fetched", "tup_fetched", "int8"},
 		{"tuples_inserted", "tup_inserted", "int8"}, {"tuples_updated", "tup_updated", "int8"},
 		{"tuples_deleted", "tup_deleted", "int8"}, {"conflict_all", "conflicts", "int8"},
-		{"temp_files", "temp_files", "int8"}, {"temp_bytes", "temp_bytes", "int8"},
 		{"deadlocks", "deadlocks", "int8"}, {"blocks_hit", "blks_hit", "int8"},
 		{"checksum_failures", "checksum_failures", "int8"},
 		{"checksum_last_failure", "checksum_last_failure", "timestamptz"},

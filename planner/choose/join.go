@@ -79,6 +79,9 @@ func ofSystemTable(n physical.Node) bool {
 // keepOrder marks the result of a join as ordered if its left side is.
 func keepOrder(left, out subplan, req required) subplan {
 	out.ordered = left.ordered && len(req.order) > 0
+	if j, ok := out.node.(*physical.HashJoin); ok {
+		j.Ordered = out.ordered
+	}
 	return out
 }
 

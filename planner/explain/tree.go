@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,9 @@ type Options struct {
 	// Actual returns, for EXPLAIN ANALYZE, the measured rows and time of a node, summed over all
 	// loops. ok is false for a node that was not measured.
 	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
+	// Spilled returns, likewise, what a node wrote to temporary files: bytes, and how many runs or
+	// partitions these are.
+	Spilled func(physical.Node) (bytes, pieces int64)
 	// Changed returns, likewise, how many rows the statement inserted, updated and deleted.
 	Changed func() (inserted, updated, deleted int64)
 }
@@ -95,6 +99,7 @@ func (d *describer) node(n physical.Node) *node {
 	}
 	out := nodeOf(shown)
 	out.what = d.figures(n)
+	d.spilled(out, shown)
 	if m, ok := shown.(*physical.Merge); ok {
 		d.merged(out, m)
 	}
@@ -130,6 +135,28 @@ func (d *describer) node(n physical.Node) *node {
 		if at == shown {
 			return out
 		}
+	}
+}
+
+// spilled adds what a node wrote to disk.
+func (d *describer) spilled(out *node, n physical.Node) {
+	if d.o.Spilled == nil {
+		return
+	}
+	bytes, pieces := d.o.Spilled(n)
+	if bytes == 0 {
+		return
+	}
+	kB := (bytes + 1023) / 1024
+	switch n.(type) {
+	case *physical.Sort, *physical.Window:
+		out.details = slices.DeleteFunc(out.details,
+			func(d Detail) bool { return d.Label == "Sort Method" })
+		out.detail(Detail{Label: "Sort Method",
+			Text: fmt.Sprintf("external merge  Disk: %dkB", kB)})
+	default:
+		out.detail(Detail{Label: "Batches",
+			Text: fmt.Sprintf("%d  Disk Usage: %dkB", pieces+1, kB)})
 	}
 }
 

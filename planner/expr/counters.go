@@ -15,4 +15,7 @@ type Counters interface {
 	// CountersReset returns when counters of a database were last reset by this process; false:
 	// never.
 	CountersReset(database types.OID) (time.Time, bool)
+	// TemporaryFiles returns how many temporary files statements in a database have made, and how
+	// many bytes they wrote to them.
+	TemporaryFiles(database types.OID) (files, bytes int64)
 }

@@ -40,12 +40,14 @@ type SetItem struct {
 
 // HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row).
 // The right rows are put into the hash table. Cond is the rest of the condition, over both rows.
+// Ordered: a node above depends on the order of the left rows.
 type HashJoin struct {
 	Base
 	Kind                opt.JoinKind
 	Left, Right         Node
 	LeftKeys, RightKeys []expr.Expr
 	Cond                expr.Expr
+	Ordered             bool
 }
 
 // NestLoop joins by evaluating Cond over every pair; the right side is kept in memory. Kinds: all.

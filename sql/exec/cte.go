@@ -15,7 +15,7 @@ type cte struct {
 	def     *physical.CTE
 	first   operator // the query, or a recursion's first term
 	step    operator // the recursive term
-	rows    *rowStore
+	rows    *rowLog
 	opened  bool
 	ended   bool
 	busy    bool // its rows are being made
@@ -52,7 +52,7 @@ func (r *run) cteByID(id int) (*cte, error) {
 // newCTE makes the state of a WITH query, which readers find by its ID from then on.
 func (r *run) newCTE(def *physical.CTE) *cte {
 	ts := columnTypes(def.Plan)
-	c := &cte{run: r, def: def, rows: newRowStore(&r.mem, ts)}
+	c := &cte{run: r, def: def, rows: newRowLog(r, ts)}
 	if def.Recursive != nil && !def.UnionAll {
 		c.seen = newKeyTable(&r.mem, ts)
 	}
@@ -130,7 +130,7 @@ func (c *cte) advance(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if b != nil {
-			n, err := c.add(b)
+			n, err := c.add(ctx, b)
 			if n > 0 || err != nil {
 				return err == nil, err
 			}
@@ -172,7 +172,7 @@ func (c *cte) open(ctx context.Context) (err error) {
 }
 
 // add appends the rows of b; for UNION only those that were not there before.
-func (c *cte) add(b *types.Batch) (n int, err error) {
+func (c *cte) add(ctx context.Context, b *types.Batch) (n int, err error) {
 	sel := selection(b)
 	if c.seen != nil {
 		if c.sel, c.found, err = c.seen.addNew(b.Cols, sel, c.sel, c.found); err != nil {
@@ -180,7 +180,7 @@ func (c *cte) add(b *types.Batch) (n int, err error) {
 		}
 		sel = c.sel
 	}
-	return len(sel), c.rows.add(b.Cols, sel)
+	return len(sel), c.rows.add(ctx, b.Cols, sel)
 }
 
 func (c *cte) closeOps() error {
@@ -208,8 +208,8 @@ type cteScan struct {
 	id   int
 	work bool
 	c    *cte
-	at   int
-	view types.Batch
+	logReader
+	part types.Batch
 }
 
 func (r *run) buildCTEScan(n *physical.CTEScan) (operator, error) {
@@ -221,34 +221,43 @@ func (s *cteScan) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.c, s.at = c, 0
+	s.c = c
+	at := 0
 	if s.work {
-		s.at = c.round
+		at = c.round
 	}
+	s.open(c.rows, at)
 	return nil
 }
 
-func (s *cteScan) Close() error { return nil }
+func (s *cteScan) Close() error {
+	s.closeDisk()
+	return nil
+}
 
 func (s *cteScan) Next(ctx context.Context) (*types.Batch, error) {
-	c := s.c
 	if s.work {
-		if s.at >= c.fresh || !c.rows.view(&s.view, s.at) {
-			return nil, nil
-		}
-		if s.at+s.view.Len > c.fresh {
-			s.view.Sel = firstRows(c.fresh - s.at)
-		}
-		s.at += s.view.Len
-		return &s.view, nil
+		return s.nextWork()
 	}
-	for s.at >= c.rows.len {
-		more, err := c.more(ctx)
+	for s.at >= s.c.rows.len {
+		more, err := s.c.more(ctx)
 		if err != nil || !more {
 			return nil, err
 		}
 	}
-	c.rows.view(&s.view, s.at)
-	s.at += s.view.Len
-	return &s.view, nil
+	return s.next()
+}
+
+// nextWork returns the next rows of the work table, which ends before the rows of this round.
+func (s *cteScan) nextWork() (*types.Batch, error) {
+	if s.at >= s.c.fresh {
+		return nil, nil
+	}
+	b, err := s.next()
+	if b == nil || err != nil || s.at <= s.c.fresh {
+		return b, err
+	}
+	sel := selection(b)
+	s.part = types.Batch{Cols: b.Cols, Len: b.Len, Sel: sel[:len(sel)-(s.at-s.c.fresh)]}
+	return &s.part, nil
 }

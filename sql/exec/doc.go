@@ -39,8 +39,8 @@
 // # Memory
 //
 // Operators that keep rows (sort, join, aggregate, distinct, WITH) count them against the
-// statement's budget; past it the statement fails with 53200. What would replace the failure is
-// spilling to disk.
+// statement's budget. One that holds more than its share writes rows to disk (spilling.go); what
+// cannot be written ends the statement with 53200 at its bound.
 //
 // # Invariants
 //

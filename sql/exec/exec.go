@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -27,6 +29,12 @@ type Env struct {
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no
 	// bound.
 	MemoryLimit int64
+	// Spill is where operators write rows of which they hold more than their share, WorkMemory
+	// bytes each; nil: nowhere. TempLimit bounds the bytes of the statement there; 0: no bound.
+	// They are counted for Database.
+	Spill                 *spill.Dir
+	Database              table.ID
+	WorkMemory, TempLimit int64
 	// Memory is the account that the statement's memory is drawn from and counted in; nil: neither.
 	// It belongs to the goroutine that runs the statement. Closing the Cursor gives all memory back
 	// to it.
@@ -67,9 +75,8 @@ type Cursor struct {
 	// started means that the statement's changes are written. If WITH queries modify too, rows
 	// holds the statement's result from then on.
 	started bool
-	rows    *rowStore
-	at      int
-	view    types.Batch
+	rows    *rowLog
+	kept    logReader
 }
 
 // Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
@@ -86,8 +93,7 @@ func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Dat
 	r.ev.Runtime.Ctx = ctx
 	root, err := r.build(plan.Root)
 	if err != nil {
-		r.close()
-		return nil, err
+		return nil, errors.Join(err, r.close())
 	}
 	c := &Cursor{run: r, plan: plan, root: root, main: r.modification}
 	if err := root.Open(ctx); err != nil {
@@ -126,11 +132,7 @@ func (c *Cursor) firstFrozen(ctx context.Context) (*types.Batch, error) {
 
 func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 	if c.rows != nil {
-		if !c.rows.view(&c.view, c.at) {
-			return nil, nil
-		}
-		c.at += c.view.Len
-		return &c.view, nil
+		return c.kept.next()
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -146,9 +148,11 @@ func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 // runModifying runs the statement to its end: first the main query, with what it reads of the WITH
 // queries that modify, then the rest of those.
 func (c *Cursor) runModifying(ctx context.Context) error {
-	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
-	err := eachBatch(ctx, c.root,
-		func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
+	c.rows = newRowLog(c.run, columnTypes(c.plan.Root))
+	c.kept.open(c.rows, 0)
+	err := eachBatch(ctx, c.root, func(ctx context.Context, b *types.Batch) error {
+		return c.rows.add(ctx, b.Cols, selection(b))
+	})
 	if err != nil {
 		return err
 	}
@@ -197,14 +201,23 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 	return s.rows, s.loops, s.elapsed, true
 }
 
+// Spilled returns how much a node wrote to temporary files, with Env.Stats: bytes, and how many
+// runs or partitions they are.
+func (c *Cursor) Spilled(n physical.Node) (bytes, pieces int64) {
+	if s, ok := c.run.spills[n]; ok {
+		return s.bytes, s.pieces
+	}
+	return 0, 0
+}
+
 // Close ends the statement and gives its memory back. It may be called more than once.
 func (c *Cursor) Close() error {
 	err := c.root.Close()
 	if c.rows != nil {
+		c.kept.closeDisk()
 		c.rows.free()
 	}
-	c.run.close()
-	return err
+	return errors.Join(err, c.run.close())
 }
 
 // operator is a running node.
@@ -222,9 +235,12 @@ type run struct {
 	plan  *physical.Plan
 	ev    eval.Context
 	mem   budget
+	file  *spill.File // nil: nothing was spilled
 	ctes  map[int]*cte
 	subs  map[*expr.Subquery]*subquery
 	stats map[physical.Node]*nodeStats
+	// spills are what nodes wrote to disk; with stats only.
+	spills map[physical.Node]*spilled
 	// watchers are called when a variable changes, by slot.
 	watchers [][]func()
 	// modification is the last one built. WITH queries are built after the main query.
@@ -245,8 +261,8 @@ type run struct {
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory},
-		partial: env.Incremental}
+	r := &run{env: env, plan: plan, partial: env.Incremental, mem: budget{limit: env.MemoryLimit,
+		account: env.Memory, share: env.share()}}
 	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {
@@ -281,7 +297,7 @@ func (r *run) modifies() bool {
 	return false
 }
 
-func (r *run) close() {
+func (r *run) close() error {
 	for _, s := range r.subs {
 		s.close()
 	}
@@ -291,7 +307,13 @@ func (r *run) close() {
 	for _, t := range r.touched {
 		t.free()
 	}
+	var err error
+	if r.file != nil {
+		err = r.file.Close()
+		r.file = nil
+	}
 	r.mem.close()
+	return err
 }
 
 // compileAll compiles expressions.

@@ -42,6 +42,11 @@ type hashJoin struct {
 	nullKey bool    // a right row has a NULL key
 	rows    int     // right rows, those with NULL keys included
 
+	ordered    bool        // a node above depends on the order of the left rows
+	rightParts *partitions // while the sides are divided; nil: the right rows are in memory
+	parts      *joinParts  // nil: they are
+	spilled    spilled
+
 	vecs    []*types.Vec
 	live    []int32 // rows of a right batch that have no NULL among their keys
 	groups  []int32 // key numbers of live
@@ -56,7 +61,9 @@ func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &hashJoin{run: r, kind: n.Kind, left: left, right: right, rightNode: n.Right}
+	j := &hashJoin{run: r, kind: n.Kind, left: left, right: right, rightNode: n.Right,
+		ordered: n.Ordered}
+	r.noteSpill(n, &j.spilled)
 	if j.leftKeys, err = compileAll(n.LeftKeys); err != nil {
 		return nil, err
 	}
@@ -86,7 +93,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 	if err := j.left.Open(ctx); err != nil {
 		return err
 	}
-	if j.reopened.keepsRows(j.run, j.rightNode) && j.built {
+	if j.reopened.keepsRows(j.run, j.rightNode) && j.built && j.parts == nil {
 		j.match.reset()
 		return nil
 	}
@@ -95,6 +102,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 }
 
 func (j *hashJoin) forget() {
+	j.freeParts()
 	j.built, j.nullKey, j.rows = false, false, 0
 	j.store.reset()
 	j.table.reset()
@@ -115,6 +123,9 @@ func (j *hashJoin) build(ctx context.Context) error {
 		return err
 	}
 	j.built = true
+	if j.rightParts != nil {
+		return nil
+	}
 	j.match.rights = j.store.cols
 	j.match.expectRight(j.store.len)
 	return nil
@@ -131,15 +142,28 @@ func (j *hashJoin) addRight(ctx context.Context, b *types.Batch) (err error) {
 	if len(j.live) < len(sel) {
 		j.nullKey = true
 	}
+	kept := j.kept(sel)
+	if j.rightParts == nil && j.overflows(b, kept) {
+		if j.rightParts, err = j.divideRight(ctx, 0); err != nil {
+			return err
+		}
+		if j.vecs, err = j.run.evalKeys(j.rightKeys, b, j.vecs); err != nil {
+			return err
+		}
+	}
+	if j.rightParts != nil {
+		return j.addPart(b, kept)
+	}
+	return j.keep(b, kept)
+}
+
+// keep takes the rows kept of a batch, whose keys are vecs, into memory.
+func (j *hashJoin) keep(b *types.Batch, kept []int32) (err error) {
 	if j.groups, err = j.table.add(j.vecs, j.live, j.groups); err != nil {
 		return err
 	}
 	if !j.needRows {
 		return nil
-	}
-	kept := j.live
-	if j.match.keepsRight() {
-		kept = sel // rows without a key match nothing, and are returned in the end
 	}
 	first := j.store.len
 	if err := j.store.add(b.Cols, kept); err != nil {
@@ -185,6 +209,14 @@ func (j *hashJoin) Next(ctx context.Context) (*types.Batch, error) {
 	if j.kind == opt.NullAnti && (j.rows == 0 || j.nullKey) {
 		return j.withoutMatcher(ctx)
 	}
+	if j.rightParts != nil {
+		if err := j.startParts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if j.parts != nil {
+		return j.nextOfParts(ctx)
+	}
 	return j.match.next(ctx, j)
 }
 
@@ -205,6 +237,14 @@ func (j *hashJoin) withoutMatcher(ctx context.Context) (*types.Batch, error) {
 // nextLeft implements candidateSource. With nothing on the right, and nothing to return for left
 // rows alone, the left side need not be read.
 func (j *hashJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
+	if j.parts != nil {
+		b, err := j.nextLeftOfPart()
+		if b == nil || err != nil {
+			return nil, err
+		}
+		j.run.ctx = ctx
+		return b, j.probe(b)
+	}
 	if j.rows == 0 && (j.kind == opt.Inner || j.kind == opt.Right || j.kind == opt.Semi) {
 		return nil, nil
 	}

@@ -39,6 +39,7 @@ type joinMatcher struct {
 	settledTo int          // positions in sel whose output is decided
 	hit       bool         // whether the row at settledTo has a match
 	leftEnd   bool         // the left side has no more rows
+	marks     *leftMarks   // where left rows are joined in several passes; nil: they are not
 
 	matched []bool // right rows with a match, for Right and Full
 	checked int    // right rows that unmatched has passed
@@ -267,12 +268,17 @@ func (m *joinMatcher) settle(pass []int32) {
 // leave settles the left row at pos.
 func (m *joinMatcher) leave() {
 	l := m.sel[m.settledTo]
+	hit, decide := m.hit, true
+	if m.marks != nil {
+		hit, decide = m.marks.note(m.settledTo, hit)
+	}
 	switch {
+	case !decide:
 	case m.leftOnly():
-		if m.hit == (m.kind == opt.Semi) {
+		if hit == (m.kind == opt.Semi) {
 			m.keep = append(m.keep, l)
 		}
-	case !m.hit:
+	case !hit:
 		m.outL = append(m.outL, l)
 		m.outR = append(m.outR, -1)
 	}

@@ -25,6 +25,20 @@ func newKeyTable(mem *budget, ts []*types.Type) *keyTable {
 // len is the number of distinct keys.
 func (t *keyTable) len() int { return len(t.hashes) }
 
+// held is what the table takes, in bytes.
+func (t *keyTable) held() int64 { return t.keys.bytes + t.bytes }
+
+// need is how many more bytes count at most while add adds rows sel of cols, all of them new.
+func (t *keyTable) need(cols []*types.Vec, sel []int32) int64 {
+	n := t.keys.need(cols, sel)
+	slots := len(t.slots)
+	for 2*(len(t.hashes)+len(sel)) > slots {
+		slots = max(16, 2*slots)
+		n += int64(slots) * (4 + 8/2)
+	}
+	return n
+}
+
 // reset forgets all keys.
 func (t *keyTable) reset() {
 	t.keys.reset()

@@ -10,6 +10,41 @@ import (
 type budget struct {
 	used, limit int64           // limit 0: none
 	account     *memory.Account // nil: none
+	share       int64           // what an operator may hold before it spills; 0: it never does
+}
+
+// leastShare is what an operator may hold, in bytes, however little memory there is: it would
+// otherwise write a file for each of its batches.
+const leastShare = 1 << 20
+
+// full reports whether an operator that holds so many bytes should write them to disk before it
+// takes more: when they exceed its share, when the statement comes near its bound, and when the
+// process has little memory left.
+func (b *budget) full(held, more int64) bool {
+	switch {
+	case b.share == 0 || held == 0:
+		return false
+	case held+more > b.share:
+		return true
+	case b.limit > 0 && b.used+more > b.limit/4*3 && held > b.limit/8:
+		return true
+	case held+more < leastShare:
+		return false
+	}
+	return !b.room(more)
+}
+
+// room reports whether the statement and the process have room for n more bytes that an operator
+// can do without.
+func (b *budget) room(n int64) bool {
+	if b.limit > 0 && b.used+n > b.limit {
+		return false
+	}
+	if !b.account.TryGrow(n) {
+		return false
+	}
+	b.account.Shrink(n)
+	return true
 }
 
 // grow counts n bytes that are about to be allocated. They count even when it returns an error.

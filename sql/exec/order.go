@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"math"
 
@@ -57,13 +58,13 @@ const sortEntryBytes = 16
 
 // sortRows returns the row numbers 0 … n-1 in order. Equal rows come in the order in which
 // PostgreSQL's sort leaves them (quicksort.go).
-func sortRows(keys []orderKey, n int) []sortEntry {
+func sortRows(ctx context.Context, keys []orderKey, n int) ([]sortEntry, error) {
 	entries := make([]sortEntry, n)
 	for i := range entries {
 		entries[i].row = int32(i)
 	}
 	if len(keys) == 0 {
-		return entries
+		return entries, nil
 	}
 	exact := packHeads(&keys[0], entries)
 	rest := keys
@@ -75,8 +76,8 @@ func sortRows(keys []orderKey, n int) []sortEntry {
 			return cmp.Compare(a.head, b.head)
 		}
 		return compareRows(rest, int(a.row), int(b.row))
-	})
-	return entries
+	}, func() bool { return ctx.Err() != nil })
+	return entries, ctx.Err()
 }
 
 // packHeads fills the heads from the first key. Heads are ordered as their keys are, or equal;

@@ -16,15 +16,23 @@ import (
 //
 // A quicksort may take quadratic time. After more steps than any usual input needs, the part is
 // left to a sort of the standard library, which cannot.
-func quicksort[T any](a []T, cmp func(a, b T) int) {
-	sortParts(a, cmp, 4*bits.Len(uint(len(a))))
+//
+// A sort of many elements ends early, with them in any order, once stop returns true.
+func quicksort[T any](a []T, cmp func(a, b T) int, stop func() bool) {
+	sortParts(a, cmp, stop, 4*bits.Len(uint(len(a))))
 }
+
+// stopMin is the length of a part above which the sort asks whether it shall end.
+const stopMin = 1 << 14
 
 // insertionMax is the length below which a part is sorted by insertion.
 const insertionMax = 7
 
-func sortParts[T any](a []T, cmp func(a, b T) int, steps int) {
+func sortParts[T any](a []T, cmp func(a, b T) int, stop func() bool, steps int) {
 	for len(a) >= insertionMax {
+		if len(a) > stopMin && stop() {
+			return
+		}
 		if slices.IsSortedFunc(a, cmp) {
 			return
 		}
@@ -37,7 +45,7 @@ func sortParts[T any](a []T, cmp func(a, b T) int, steps int) {
 		if less > greater {
 			left, right = right, left
 		}
-		sortParts(left, cmp, steps)
+		sortParts(left, cmp, stop, steps)
 		a = right
 	}
 	for i := 1; i < len(a); i++ {

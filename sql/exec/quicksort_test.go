@@ -18,9 +18,26 @@ func TestEqualRowsAreOrderedAsInPostgreSQL(t *testing.T) {
 	for i := range got {
 		got[i] = i
 	}
-	quicksort(got, func(a, b int) int { return cmp.Compare(a*a%7, b*b%7) })
+	quicksort(got, func(a, b int) int { return cmp.Compare(a*a%7, b*b%7) }, never)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func never() bool { return false }
+
+func TestASortOfManyElementsEndsEarly(t *testing.T) {
+	a := rand.New(rand.NewPCG(1, 2)).Perm(40 * stopMin)
+	asked, comparisons := 0, 0
+	quicksort(a, func(x, y int) int {
+		comparisons++
+		return cmp.Compare(x, y)
+	}, func() bool {
+		asked++
+		return asked > 3
+	})
+	if comparisons > 3*len(a) {
+		t.Errorf("%d comparisons after it was stopped", comparisons)
 	}
 }
 
@@ -32,7 +49,7 @@ func TestQuicksortSorts(t *testing.T) {
 			a[i] = r.IntN(1 + n/(1+n%7))
 		}
 		want := slices.Sorted(slices.Values(a))
-		quicksort(a, cmp.Compare[int])
+		quicksort(a, cmp.Compare[int], never)
 		if !slices.Equal(a, want) {
 			t.Fatalf("%d elements: got %v, want %v", n, a, want)
 		}
@@ -68,7 +85,7 @@ func TestQuicksortIsNeverQuadratic(t *testing.T) {
 			candidate = y
 		}
 		return cmp.Compare(value[x], value[y])
-	})
+	}, never)
 	if limit := n * 12 * 16; comparisons > limit {
 		t.Errorf("%d comparisons for %d elements, at most %d are wanted", comparisons, n, limit)
 	}

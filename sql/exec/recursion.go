@@ -20,7 +20,8 @@ func (r *run) buildRecursion(n *physical.Recursion) (operator, error) {
 
 func (n *recursion) Open(context.Context) error {
 	n.own.forget()
-	n.c, n.at = n.own, 0
+	n.c = n.own
+	n.open(n.own.rows, 0)
 	return nil
 }
 
@@ -30,4 +31,7 @@ func (n *recursion) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 // Close implements operator. The rows are given back when the statement ends.
-func (n *recursion) Close() error { return n.own.closeOps() }
+func (n *recursion) Close() error {
+	n.closeDisk()
+	return n.own.closeOps()
+}

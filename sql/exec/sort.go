@@ -4,33 +4,24 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/planner/eval"
-	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
-// sorter reads all its input, sorts row numbers and gathers the rows in that order. If only the
-// first bound rows are wanted, it drops the rows beyond them from time to time.
+// sorter reads all its input and sorts it. If only the first bound rows are wanted, it drops the
+// rows beyond them from time to time.
 type sorter struct {
-	run   *run
+	*rowSorter
 	child operator
-	keys  []opt.SortKey
 	progs []*eval.Program
 	top   scalarExpr
 
-	width   int // columns of the child; computed keys follow them in the store
-	from    []int
-	store   *rowStore
-	order   []orderKey
-	sorted  []sortEntry
-	ready   bool
-	bound   int64 // rows to keep, or -1
-	at      int
-	vecs    []*types.Vec
-	sel     []int32
-	rows    []int32
-	out     *types.Batch
-	columns []*types.Type
+	width int // columns of the child; computed keys follow them in the rows
+	ready bool
+	bound int64 // rows to keep, or -1
+	left  int64 // of bound
+	vecs  []*types.Vec
+	sel   []int32
 }
 
 func (r *run) buildSort(n *physical.Sort) (operator, error) {
@@ -38,11 +29,10 @@ func (r *run) buildSort(n *physical.Sort) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sorter{run: r, child: child, keys: n.Keys, top: scalarExpr{e: n.Top}}
-	s.columns = columnTypes(n.Child)
-	s.width = len(s.columns)
-	stored := s.columns[:s.width:s.width]
-	s.from = make([]int, len(n.Keys))
+	s := &sorter{child: child, top: scalarExpr{e: n.Top}}
+	columns := columnTypes(n.Child)
+	s.width = len(columns)
+	from := make([]int, len(n.Keys))
 	s.progs = make([]*eval.Program, len(n.Keys))
 	for i, k := range n.Keys {
 		p, err := eval.Compile(k.Expr)
@@ -51,37 +41,26 @@ func (r *run) buildSort(n *physical.Sort) (operator, error) {
 		}
 		s.progs[i] = p
 		if c, ok := p.Column(); ok {
-			s.from[i] = c
+			from[i] = c
 			continue
 		}
-		s.from[i] = len(stored)
-		stored = append(stored, p.Type())
+		from[i] = len(columns)
+		columns = append(columns, p.Type())
 	}
-	s.store = newRowStore(&r.mem, stored)
+	s.rowSorter = newRowSorter(r, columns, n.Keys, from)
+	r.noteSpill(n, &s.spilled)
 	return s, nil
 }
 
 func (s *sorter) Open(ctx context.Context) error {
-	s.ready, s.at, s.sorted = false, 0, nil
-	s.store.reset()
+	s.ready = false
+	s.reset()
 	return s.child.Open(ctx)
 }
 
 func (s *sorter) Close() error {
-	s.sorted = nil
-	s.store.free()
+	s.free()
 	return s.child.Close()
-}
-
-// orderKeys are the sort keys over the columns of the store.
-func (s *sorter) orderKeys() []orderKey {
-	if s.order == nil {
-		s.order = make([]orderKey, len(s.keys))
-	}
-	for i, k := range s.keys {
-		s.order[i] = orderKey{col: s.store.cols[s.from[i]], desc: k.Desc, nullsFirst: k.NullsFirst}
-	}
-	return s.order
 }
 
 func (s *sorter) read(ctx context.Context) error {
@@ -99,12 +78,8 @@ func (s *sorter) read(ctx context.Context) error {
 	if err := eachBatch(ctx, s.child, s.take); err != nil {
 		return err
 	}
-	s.sorted = sortRows(s.orderKeys(), s.store.len)
-	if s.bound >= 0 && int64(len(s.sorted)) > s.bound {
-		s.sorted = s.sorted[:s.bound]
-	}
-	s.ready = true
-	return nil
+	s.ready, s.left = true, s.bound
+	return s.finish(ctx)
 }
 
 // slack is how many rows beyond the bound are collected before they are cut off.
@@ -128,14 +103,11 @@ func (s *sorter) take(ctx context.Context, b *types.Batch) error {
 	if s.sorted != nil {
 		sel = s.below(sel)
 	}
-	if err := s.store.add(s.vecs, sel); err != nil {
-		return err
-	}
-	if err := s.store.charge(int64(len(sel)) * sortEntryBytes); err != nil {
+	if err := s.add(ctx, s.vecs, sel); err != nil {
 		return err
 	}
 	if s.bound >= 0 && int64(s.store.len) > s.bound+slack+s.bound/2 {
-		return s.cut()
+		return s.cut(ctx)
 	}
 	return nil
 }
@@ -161,14 +133,17 @@ func (s *sorter) below(sel []int32) []int32 {
 }
 
 // cut keeps the first rows up to the bound, in order.
-func (s *sorter) cut() error {
-	s.sorted = sortRows(s.orderKeys(), s.store.len)[:s.bound]
+func (s *sorter) cut(ctx context.Context) (err error) {
+	if s.sorted, err = sortRows(ctx, s.orderKeys(), s.store.len); err != nil {
+		return err
+	}
+	s.sorted = s.sorted[:s.bound]
 	if s.bound == 0 {
 		s.sorted = nil
 		s.store.reset()
 		return nil
 	}
-	kept := newRowStore(s.store.mem, s.store.types())
+	kept := newRowStore(s.store.mem, s.types)
 	s.rows = s.rows[:0]
 	for _, e := range s.sorted {
 		s.rows = append(s.rows, e.row)
@@ -182,35 +157,26 @@ func (s *sorter) cut() error {
 	return kept.add(old.cols, s.rows)
 }
 
-func (s *rowStore) types() []*types.Type {
-	ts := make([]*types.Type, len(s.cols))
-	for i, c := range s.cols {
-		ts[i] = c.Type
-	}
-	return ts
-}
-
 func (s *sorter) Next(ctx context.Context) (*types.Batch, error) {
 	if !s.ready {
 		if err := s.read(ctx); err != nil {
 			return nil, err
 		}
 	}
-	n := min(len(s.sorted)-s.at, types.BatchSize)
-	if n <= 0 {
+	if s.bound < 0 {
+		return s.next(ctx, s.width)
+	}
+	if s.left <= 0 {
 		return nil, nil
 	}
-	s.rows = s.rows[:0]
-	for _, e := range s.sorted[s.at : s.at+n] {
-		s.rows = append(s.rows, e.row)
+	b, err := s.next(ctx, s.width)
+	if b == nil || err != nil {
+		return nil, err
 	}
-	s.at += n
-	if s.out == nil {
-		s.out = types.NewBatchCap(s.columns, 0)
+	b.Sel = nil
+	if int64(b.Len) > s.left {
+		b.Sel = firstRows(int(s.left))
 	}
-	for i, c := range s.out.Cols {
-		c.Gather(s.store.cols[i], s.rows)
-	}
-	s.out.Len = n
-	return s.out, ctx.Err()
+	s.left -= int64(b.Len)
+	return b, nil
 }

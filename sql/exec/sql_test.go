@@ -23,6 +23,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/sql/ddl"
 	executor "github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -37,6 +38,7 @@ type database struct {
 	catalog *catalog.Catalog
 	id      table.ID
 	memory  int64
+	spill   *spill.Dir // nil: operators hold all their rows in memory
 }
 
 func newDatabase(t *testing.T) *database {
@@ -130,7 +132,8 @@ func (db *database) statement(ctx context.Context, tx *txn.Txn, stmt ast.Stateme
 		return "", err
 	}
 	c, err := executor.Open(ctx,
-		&executor.Env{Tx: tx, RowIDs: db.catalog, Runtime: rt, MemoryLimit: db.memory}, plan, nil)
+		&executor.Env{Tx: tx, RowIDs: db.catalog, Runtime: rt, MemoryLimit: db.memory,
+			Spill: db.spill, WorkMemory: 1}, plan, nil)
 	if err != nil {
 		return "", err
 	}
@@ -213,6 +216,31 @@ func TestSQL(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSQLOnDisk runs the scripts of TestSQL with operators that may hold one batch of rows.
+func TestSQLOnDisk(t *testing.T) {
+	files, err := filepath.Glob("testdata/sql/*")
+	require.NoError(t, err)
+	dir, err := spill.NewDir(t.TempDir(), spill.Options{})
+	require.NoError(t, err)
+	for _, file := range files {
+		db := newDatabase(t)
+		db.spill = dir
+		run := askMinidb(db)
+		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+			out := run(d.Input)
+			require.Zero(t, dir.Open(), d.Input)
+			want := strings.Split(d.Expected, "\n")
+			got := strings.Split(out, "\n")
+			sortLines(want)
+			sortLines(got)
+			require.Equal(t, want, got, d.Input)
+			return d.Expected
+		})
+	}
+	written, _ := dir.Stats(0)
+	require.Positive(t, written)
 }
 
 func askMinidb(db *database) func(string) string {

@@ -22,6 +22,15 @@ func newRowStore(mem *budget, ts []*types.Type) *rowStore {
 	return s
 }
 
+// types are the types of the columns.
+func (s *rowStore) types() []*types.Type {
+	ts := make([]*types.Type, len(s.cols))
+	for i, c := range s.cols {
+		ts[i] = c.Type
+	}
+	return ts
+}
+
 // charge counts n bytes that stay as long as the rows.
 func (s *rowStore) charge(n int64) error {
 	s.bytes += n
@@ -46,6 +55,18 @@ func (s *rowStore) reserve(n int) error {
 	s.bytes -= old
 	s.mem.shrink(old)
 	return nil
+}
+
+// need is how many more bytes count at most while add appends rows sel of cols.
+func (s *rowStore) need(cols []*types.Vec, sel []int32) int64 {
+	n := int64(0)
+	for _, c := range cols {
+		n += c.ExtraSize(sel)
+	}
+	if s.len+len(sel) > s.room {
+		n += s.width * int64(types.NextCap(s.room, s.len+len(sel)))
+	}
+	return n
 }
 
 // sparse is how many rows there are at least for each that is kept where only few of a batch are.

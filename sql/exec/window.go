@@ -5,41 +5,48 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
-// window reads all its input, sorts it by partition and order, and computes its calls partition by
-// partition. It returns the rows in that order.
+// window reads all its input, sorts it by partition and order, and computes its calls for the rows
+// of a batch as they are asked for. It returns the rows in that order.
 type window struct {
 	run   *run
 	child operator
-	node  *physical.Window
 	width int // columns of the child
 
-	partition []*eval.Program
-	order     []*eval.Program
+	// evaluated are the partition keys, the order keys and the arguments of the calls, which follow
+	// the child's columns in rows.
+	evaluated []*eval.Program
+	keys      partitionKeys
 	calls     []*windowCall
-	store     *rowStore // child's columns, partition keys, order keys, arguments of the calls
-	rows      *rowStore // the same in order
-	results   []*types.Vec
+	rows      windowRows
+	part      *partition // of the last row returned; nil: there is none
 	ready     bool
 	at        int
 	vecs      []*types.Vec
-	view      types.Batch
+	results   []*types.Vec
 	out       types.Batch
-	own       []types.Vec
 }
 
 // windowCall is a compiled call.
 type windowCall struct {
 	call       *opt.WindowCall
-	args       []*eval.Program
 	types      []*types.Type
 	result     *types.Type
-	cols       []*types.Vec // arguments of all rows, in order
+	first      int // column of its first argument
 	start, end scalarExpr
+	rows       *windowRows
+	walk       frameWalk
+}
+
+// arg is argument k of row i.
+func (c *windowCall) arg(k, i int) types.Datum {
+	cols, at := c.rows.at(i)
+	return cols[c.first+k].Get(at)
 }
 
 func (r *run) buildWindow(n *physical.Window) (operator, error) {
@@ -47,35 +54,39 @@ func (r *run) buildWindow(n *physical.Window) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &window{run: r, child: child, node: n}
+	w := &window{run: r, child: child}
 	ts := columnTypes(n.Child)
 	w.width = len(ts)
-	if w.partition, err = compileAll(n.PartitionBy); err != nil {
-		return nil, err
+	var keys []opt.SortKey
+	for _, e := range n.PartitionBy {
+		keys = append(keys, opt.SortKey{Expr: e})
 	}
-	ts = append(ts, programTypes(w.partition)...)
-	for _, k := range n.OrderBy {
-		p, err := eval.Compile(k.Expr)
-		if err != nil {
-			return nil, err
-		}
-		w.order = append(w.order, p)
-		ts = append(ts, p.Type())
+	keys = append(keys, n.OrderBy...)
+	var exprs []expr.Expr
+	var from []int
+	for i, k := range keys {
+		exprs = append(exprs, k.Expr)
+		from = append(from, w.width+i)
 	}
 	for i := range n.Calls {
 		c := &n.Calls[i]
-		wc := &windowCall{call: c, types: argTypes(c.Args), result: n.Columns()[w.width+i].Type,
-			start: scalarExpr{e: c.Frame.Start}, end: scalarExpr{e: c.Frame.End}}
-		if wc.args, err = compileAll(c.Args); err != nil {
-			return nil, err
-		}
 		if c.Agg == nil && !windowFunctions[c.Name] {
 			return nil, sqlerr.Unsupported(0, "window function "+c.Name)
 		}
-		ts = append(ts, wc.types...)
+		wc := &windowCall{call: c, types: argTypes(c.Args), result: n.Columns()[w.width+i].Type,
+			first: w.width + len(exprs), rows: &w.rows,
+			start: scalarExpr{e: c.Frame.Start}, end: scalarExpr{e: c.Frame.End}}
+		exprs = append(exprs, c.Args...)
 		w.calls = append(w.calls, wc)
+		w.results = append(w.results, types.NewVec(wc.result, 0))
+		w.keys.peers = w.keys.peers || wc.needsPeers()
 	}
-	w.store, w.rows = newRowStore(&r.mem, ts), newRowStore(&r.mem, ts)
+	if w.evaluated, err = compileAll(exprs); err != nil {
+		return nil, err
+	}
+	w.keys.partition, w.keys.all = len(n.PartitionBy), len(keys)
+	w.rows.sorter = newRowSorter(r, append(ts, programTypes(w.evaluated)...), keys, from)
+	r.noteSpill(n, &w.rows.sorter.spilled)
 	return w, nil
 }
 
@@ -85,9 +96,16 @@ func (w *window) Open(ctx context.Context) error {
 }
 
 func (w *window) forget() {
-	w.ready, w.at, w.results = false, 0, nil
-	w.store.free()
-	w.rows.free()
+	w.dropPartition()
+	w.ready, w.at = false, 0
+	w.rows.reset()
+}
+
+func (w *window) dropPartition() {
+	if w.part != nil {
+		w.part.free()
+		w.part = nil
+	}
 }
 
 func (w *window) Close() error {
@@ -98,122 +116,73 @@ func (w *window) Close() error {
 func (w *window) take(ctx context.Context, b *types.Batch) error {
 	w.run.ctx = ctx
 	w.vecs = append(w.vecs[:0], b.Cols[:w.width]...)
-	add := func(ps []*eval.Program) error {
-		for _, p := range ps {
-			v, err := p.EvalVec(&w.run.ev, b, b.Sel)
+	for _, p := range w.evaluated {
+		v, err := p.EvalVec(&w.run.ev, b, b.Sel)
+		if err != nil {
+			return err
+		}
+		w.vecs = append(w.vecs, v)
+	}
+	return w.rows.sorter.add(ctx, w.vecs, selection(b))
+}
+
+func (w *window) Next(ctx context.Context) (*types.Batch, error) {
+	if !w.ready {
+		if err := eachBatch(ctx, w.child, w.take); err != nil {
+			return nil, err
+		}
+		w.run.ctx = ctx
+		if err := w.rows.sort(ctx); err != nil {
+			return nil, err
+		}
+		w.ready = true
+	}
+	b, err := w.rows.next(ctx, w.width)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	w.run.ctx = ctx
+	w.out.Cols = append(w.out.Cols[:0], b.Cols[:w.width]...)
+	for i, c := range w.calls {
+		w.results[i].Reset(c.result)
+		w.results[i].Resize(b.Len)
+		w.out.Cols = append(w.out.Cols, w.results[i])
+	}
+	if err := w.compute(ctx, w.at, w.at+b.Len); err != nil {
+		return nil, err
+	}
+	w.out.Len = b.Len
+	w.at += b.Len
+	return &w.out, nil
+}
+
+// compute sets the results of the rows from … to-1.
+func (w *window) compute(ctx context.Context, from, to int) error {
+	base := from
+	for from < to {
+		if w.part == nil || from == w.part.to {
+			w.dropPartition()
+			part, err := newPartition(ctx, w.run, &w.rows, from, w.keys)
 			if err != nil {
 				return err
 			}
-			w.vecs = append(w.vecs, v)
+			w.part = part
+			for _, c := range w.calls {
+				if err := c.begin(part); err != nil {
+					return err
+				}
+			}
 		}
-		return nil
-	}
-	if err := add(w.partition); err != nil {
-		return err
-	}
-	if err := add(w.order); err != nil {
-		return err
-	}
-	for _, c := range w.calls {
-		if err := add(c.args); err != nil {
-			return err
-		}
-	}
-	return w.store.add(w.vecs, selection(b))
-}
-
-// sort moves the rows from store to rows in their order and returns the keys over rows.
-func (w *window) sort() (partition, order []orderKey, err error) {
-	keys := func(cols []*types.Vec) (partition, order []orderKey) {
-		at := w.width
-		for range w.partition {
-			partition = append(partition, orderKey{col: cols[at]})
-			at++
-		}
-		for _, k := range w.node.OrderBy {
-			order = append(order, orderKey{col: cols[at], desc: k.Desc, nullsFirst: k.NullsFirst})
-			at++
-		}
-		return partition, order
-	}
-	if err := w.store.charge(int64(w.store.len) * (sortEntryBytes + 4)); err != nil {
-		return nil, nil, err
-	}
-	p, o := keys(w.store.cols)
-	sorted := sortRows(append(p[:len(p):len(p)], o...), w.store.len)
-	numbers := make([]int32, len(sorted))
-	for i, e := range sorted {
-		numbers[i] = e.row
-	}
-	if err := w.rows.add(w.store.cols, numbers); err != nil {
-		return nil, nil, err
-	}
-	w.store.free()
-	partition, order = keys(w.rows.cols)
-	at := w.width + len(partition) + len(order)
-	for _, c := range w.calls {
-		c.cols = w.rows.cols[at : at+len(c.args)]
-		at += len(c.args)
-	}
-	return partition, order, nil
-}
-
-func (w *window) compute(ctx context.Context) error {
-	if err := eachBatch(ctx, w.child, w.take); err != nil {
-		return err
-	}
-	w.run.ctx = ctx
-	partition, order, err := w.sort()
-	if err != nil {
-		return err
-	}
-	n := w.rows.len
-	for _, c := range w.calls {
-		if err := w.rows.charge(int64(n) * c.result.Family.Storage().EntryWidth()); err != nil {
-			return err
-		}
-		v := types.NewVec(c.result, n)
-		v.Resize(n)
-		w.results = append(w.results, v)
-	}
-	for from := 0; from < n; {
-		to := from + 1
-		for to < n && compareRows(partition, from, to) == 0 {
-			to++
-		}
-		part := newPartition(w.run, from, to, order)
+		end := min(to, w.part.to)
 		for i, c := range w.calls {
-			if err := c.compute(part, w.results[i]); err != nil {
+			if err := c.compute(w.part, from, end, base, w.results[i]); err != nil {
 				return err
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		from = to
+		from = end
 	}
-	w.ready = true
-	return nil
-}
-
-func (w *window) Next(ctx context.Context) (*types.Batch, error) {
-	if !w.ready {
-		if err := w.compute(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if !w.rows.view(&w.view, w.at) {
-		return nil, nil
-	}
-	if w.own == nil {
-		w.own = make([]types.Vec, len(w.calls))
-	}
-	w.out.Cols = append(w.out.Cols[:0], w.view.Cols[:w.width]...)
-	for i, v := range w.results {
-		w.own[i].Slice(v, w.at, w.at+w.view.Len)
-		w.out.Cols = append(w.out.Cols, &w.own[i])
-	}
-	w.out.Len = w.view.Len
-	w.at += w.view.Len
-	return &w.out, ctx.Err()
+	return w.rows.err
 }

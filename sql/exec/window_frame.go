@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"math"
 	"sort"
 
@@ -11,31 +13,93 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
+// partitionKeys are the sort keys of a window's rows: the first few are those of partitions.
+type partitionKeys struct {
+	partition, all int
+	peers          bool // calls ask for the peers of a row
+}
+
 // partition is the rows from … to-1, with their groups of peers: rows equal in the window's order.
 type partition struct {
 	run      *run
+	rows     *windowRows
 	from, to int
-	order    []orderKey
-	group    []int // by row: number of its group of peers
-	starts   []int // by group: its first row; one more entry for the end
+	keys     partitionKeys
+	starts   []int32 // by group: its first row, counted from from; one more entry for the end
+	group    int     // that of the last row asked for
+	counted  int64   // of starts, in bytes
 }
 
-func newPartition(r *run, from, to int, order []orderKey) *partition {
-	p := &partition{run: r, from: from, to: to, order: order, group: make([]int, to-from)}
-	for i := from; i < to; i++ {
-		if i == from || len(order) > 0 && compareRows(order, i-1, i) != 0 {
-			p.starts = append(p.starts, i)
-		}
-		p.group[i-from] = len(p.starts) - 1
+func newPartition(ctx context.Context, r *run, rows *windowRows, from int,
+	keys partitionKeys) (*partition, error) {
+	p := &partition{run: r, rows: rows, from: from, to: rows.len, keys: keys}
+	if keys.partition == 0 && !keys.peers {
+		return p, nil
 	}
-	p.starts = append(p.starts, to)
-	return p
+	for i := from; i < rows.len; i++ {
+		if i > from && keys.partition > 0 && rows.compare(0, keys.partition, i-1, i) != 0 {
+			p.to = i
+			break
+		}
+		if keys.peers && (i == from || keys.all > keys.partition &&
+			rows.compare(keys.partition, keys.all, i-1, i) != 0) {
+			if err := p.start(i); err != nil {
+				return p, err
+			}
+		}
+		if i%types.BatchSize == 0 && ctx.Err() != nil {
+			return p, ctx.Err()
+		}
+	}
+	return p, errors.Join(rows.err, p.start(p.to))
 }
+
+// start begins a group of peers at row i.
+func (p *partition) start(i int) error {
+	if n := len(p.starts); n == cap(p.starts) {
+		room := max(16, 2*n)
+		p.counted += 4 * int64(room)
+		if err := p.run.mem.grow(4 * int64(room)); err != nil {
+			return err
+		}
+		p.starts = append(make([]int32, 0, room), p.starts...)
+		p.counted -= 4 * int64(n)
+		p.run.mem.shrink(4 * int64(n))
+	}
+	p.starts = append(p.starts, int32(i-p.from))
+	return nil
+}
+
+func (p *partition) free() {
+	p.run.mem.shrink(p.counted)
+	p.counted, p.starts = 0, nil
+}
+
+// groupOf is the number of the group of peers of row i. Most rows are asked for in their order.
+func (p *partition) groupOf(i int) int {
+	at := int32(i - p.from)
+	for p.starts[p.group+1] <= at {
+		p.group++
+	}
+	for p.starts[p.group] > at {
+		p.group--
+	}
+	return p.group
+}
+
+// startOf is the first row of a group.
+func (p *partition) startOf(group int) int { return p.from + int(p.starts[group]) }
 
 // peers are the rows [first, last) equal to row i.
 func (p *partition) peers(i int) (first, last int) {
-	g := p.group[i-p.from]
-	return p.starts[g], p.starts[g+1]
+	g := p.groupOf(i)
+	return p.startOf(g), p.startOf(g + 1)
+}
+
+// orderKey is the first key of the window's order, of row i.
+func (p *partition) orderKey(i int) types.Datum {
+	cols, at := p.rows.at(i)
+	return cols[p.rows.sorter.from[p.keys.partition]].Get(at)
 }
 
 // framer finds the frame of each row.
@@ -145,8 +209,8 @@ func (f *framer) edge(b *frameBound, i int, after bool) (int, error) {
 	case "rows":
 		return i + b.signed() + one, nil
 	case "groups":
-		g := p.group[i-p.from] + b.signed() + one
-		return p.starts[min(max(g, 0), len(p.starts)-1)], nil
+		g := p.groupOf(i) + b.signed() + one
+		return p.startOf(min(max(g, 0), len(p.starts)-1)), nil
 	}
 	first, last := p.peers(i)
 	if b.kind == "current row" {
@@ -171,24 +235,25 @@ func (b *frameBound) signed() int {
 // rangeEdge searches the partition for the key of row i less or plus the offset.
 func (f *framer) rangeEdge(b *frameBound, i int, after bool) (int, error) {
 	p := f.p
-	if len(p.order) != 1 {
+	if p.keys.all-p.keys.partition != 1 {
 		return 0, sqlerr.New(sqlerr.WindowingError,
 			"RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
-	k := &p.order[0]
+	k := &p.rows.sorter.keys[p.keys.partition]
+	key, keyType := p.orderKey(i), k.Expr.Type()
 	first, last := p.peers(i)
-	if k.col.HasNull && k.col.Nulls[i] {
+	if key.Null {
 		if after {
 			return last, nil
 		}
 		return first, nil
 	}
-	minus := (b.kind == "preceding") != k.desc
-	target, t, err := offsetKey(k.col.Type, k.col.Get(i), b, minus, p.run.ev.Runtime.Location)
+	minus := (b.kind == "preceding") != k.Desc
+	target, t, err := offsetKey(keyType, key, b, minus, p.run.ev.Runtime.Location)
 	if err != nil {
 		return 0, err
 	}
-	target = withoutNaN(k.col.Type, k.col.Get(i), target, after != k.desc)
+	target = withoutNaN(keyType, key, target, after != k.Desc)
 	n := p.to - p.from
 	at := sort.Search(n, func(j int) bool {
 		c := f.compareTarget(k, p.from+j, target, t)
@@ -201,21 +266,21 @@ func (f *framer) rangeEdge(b *frameBound, i int, after bool) (int, error) {
 }
 
 // compareTarget orders the key of row j against the target, as the window's order does.
-func (f *framer) compareTarget(k *orderKey, j int, target types.Datum, t *types.Type) int {
-	if k.col.HasNull && k.col.Nulls[j] {
-		if k.nullsFirst {
+func (f *framer) compareTarget(k *opt.SortKey, j int, target types.Datum, t *types.Type) int {
+	d := f.p.orderKey(j)
+	if d.Null {
+		if k.NullsFirst {
 			return -1
 		}
 		return 1
 	}
-	d := k.col.Get(j)
-	if k.col.Type.Family == types.Date && t.Family == types.Timestamp {
+	if k.Expr.Type().Family == types.Date && t.Family == types.Timestamp {
 		if ts, err := types.DateToTimestamp(d.I); err == nil {
 			d = types.NewInt(ts)
 		}
 	}
 	c := types.Compare(t, d, target)
-	if k.desc {
+	if k.Desc {
 		return -c
 	}
 	return c

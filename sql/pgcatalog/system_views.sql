@@ -125,7 +125,8 @@ CREATE VIEW pg_catalog.pg_stat_database (
 	sessions_killed int8, stats_reset timestamptz
 ) AS
 SELECT d.oid, d.datname, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid), NULL,
-	NULL, NULL, NULL, NULL, NULL, t.inserted, t.updated, t.deleted, NULL, NULL, NULL, NULL, NULL, NULL,
+	NULL, NULL, NULL, NULL, NULL, t.inserted, t.updated, t.deleted, NULL,
+	pg_stat_get_db_temp_files(d.oid), pg_stat_get_db_temp_bytes(d.oid), NULL, NULL, NULL,
 	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
 FROM pg_database d
 	LEFT JOIN (SELECT sum(n_tup_ins) AS inserted, sum(n_tup_upd) AS updated,

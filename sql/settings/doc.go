@@ -12,8 +12,8 @@
 //   - has one value that is true here: such a parameter is Fixed, and SET to anything else fails
 //     with 0A000 (synchronous_commit, force_parallel_mode, enable_material).
 //
-// PostgreSQL's hints for memory and plans that minidb has no use for (work_mem, cpu_tuple_cost) are
-// accepted and change nothing; those of its server, which are listed for clients that read them
+// PostgreSQL's hints for memory and plans that minidb has no use for (temp_buffers, cpu_tuple_cost)
+// are accepted and change nothing; those of its server, which are listed for clients that read them
 // (shared_buffers, wal_level) show PostgreSQL's default and cannot be set. docs/additions.md has
 // both kinds. PostgreSQL's other parameters are refused with 0A000; other names are unknown, 42704.
 //

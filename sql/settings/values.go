@@ -49,6 +49,8 @@ type Derived struct {
 	ApplicationName   string
 	ReadOnly          bool // default_transaction_read_only
 	StatementMemory   int64
+	WorkMemory        int64 // bytes
+	TempFileLimit     int64 // bytes; 0: none
 	// SessionAuthorization and Role are names of roles; Role is "none" without SET ROLE.
 	SessionAuthorization   string
 	Role                   string
@@ -454,6 +456,8 @@ func (v *Values) derive() {
 		OwnWrites:              text("minidb.view_freshness") == "own writes",
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
+		WorkMemory:             number("work_mem") << 10,
+		TempFileLimit:          tempFileLimit(number("temp_file_limit")),
 		SessionAuthorization:   text("session_authorization"),
 		Role:                   text("role"),
 		RowSecurity:            text("row_security") == "on",
@@ -464,6 +468,18 @@ func (v *Values) derive() {
 			text("role"), text("row_security"), plannerKey}, "\x00"),
 	}
 	v.computed = true
+}
+
+// tempFileLimit returns temp_file_limit in bytes, 0 for no limit. One byte is less than any file
+// has.
+func tempFileLimit(kB int64) int64 {
+	switch {
+	case kB < 0:
+		return 0
+	case kB == 0:
+		return 1
+	}
+	return kB << 10
 }
 
 // Pristine reports whether no parameter has been set.

@@ -17,6 +17,8 @@ type values interface {
 	resize(n, room int)
 	// gather copies rows of src to the entries from to on; row -1 is left out.
 	gather(to int, src values, rows []int32)
+	// interleave sets entry i to row rows[i] of srcs[which[i]].
+	interleave(srcs []values, which, rows []int32)
 	// copyRows copies rows sel of src, which ascends, to the same rows.
 	copyRows(src values, sel []int32)
 	// repeat copies the first of the rows sel to the others.
@@ -132,6 +134,28 @@ func (v *Vec) Gather(src *Vec, rows []int32) {
 	v.Reset(src.Type)
 	v.Resize(len(rows))
 	v.gatherAt(0, src, rows)
+}
+
+// Interleave makes v rows of several vectors of its type: entry i is row rows[i] of
+// srcs[which[i]].
+func (v *Vec) Interleave(srcs []*Vec, which, rows []int32) {
+	v.Reset(v.Type)
+	v.Resize(len(rows))
+	from := make([]values, len(srcs))
+	hasNull := false
+	for i, s := range srcs {
+		from[i] = s.values()
+		hasNull = hasNull || s.HasNull
+	}
+	v.values().interleave(from, which, rows)
+	if !hasNull {
+		return
+	}
+	for i, r := range rows {
+		if s := srcs[which[i]]; s.HasNull && s.Nulls[r] {
+			v.SetNull(i)
+		}
+	}
 }
 
 // GatherOuter is Gather where row -1 is a NULL.

@@ -32,6 +32,17 @@ func (s *valuesOf[T]) gather(to int, src values, rows []int32) {
 	}
 }
 
+func (s *valuesOf[T]) interleave(srcs []values, which, rows []int32) {
+	from := make([]valuesOf[T], len(srcs))
+	for i, v := range srcs {
+		from[i] = *v.(*valuesOf[T])
+	}
+	dst := (*s)[:len(rows)]
+	for i, r := range rows {
+		dst[i] = from[which[i]][r]
+	}
+}
+
 // consecutive reports whether rows count up by one, from a row that is none of an outer join's.
 // Selections ascend, but row numbers of joins and sorts need not.
 func consecutive(rows []int32) bool {
@@ -71,8 +82,9 @@ func (s *valuesOf[T]) share(src values, from, to int) { *s = (*src.(*valuesOf[T]
 // noValues are the values of a vector of type void.
 type noValues struct{}
 
-func (noValues) resize(int, int)             {}
-func (noValues) gather(int, values, []int32) {}
-func (noValues) copyRows(values, []int32)    {}
-func (noValues) repeat([]int32)              {}
-func (noValues) share(values, int, int)      {}
+func (noValues) resize(int, int)                       {}
+func (noValues) gather(int, values, []int32)           {}
+func (noValues) interleave([]values, []int32, []int32) {}
+func (noValues) copyRows(values, []int32)              {}
+func (noValues) repeat([]int32)                        {}
+func (noValues) share(values, int, int)                {}
