@@ -26,8 +26,11 @@ const (
 	// parallelPieces is into how many pieces the rest is cut: as its keys are not spread evenly,
 	// more than there are processors.
 	parallelPieces = 128
-	// batchesAhead is how many batches of a piece wait for their turn.
-	batchesAhead = 8
+	// parallelMost is how many goroutines read at most.
+	parallelMost = 8
+	// batchesAhead is how many batches of a piece wait for their turn, and batchBytes how much of
+	// values one has at least before it is handed over, though it is not full.
+	batchesAhead, batchBytes = 4, 128 << 10
 )
 
 // parallelScan gives the rows of a span in their order.
@@ -58,7 +61,7 @@ type piece struct {
 // is no gain or cannot be.
 func (s *Scanner) parallel(ctx context.Context, span kv.Span,
 	like *types.Batch) (p *parallelScan, err error) {
-	workers := runtime.GOMAXPROCS(0)
+	workers := min(runtime.GOMAXPROCS(0), parallelMost)
 	if workers < 2 {
 		return nil, nil
 	}
@@ -160,14 +163,15 @@ func (p *parallelScan) readPiece(r *txn.SpanReader, dec *decoder, piece *piece) 
 			err = &workerPanic{cause}
 		}
 	}()
-	b := p.batch()
+	b, size := p.batch(), 0
 	err = r.Each(p.ctx, piece.span, func(key, value []byte) error {
 		err := dec.append(b, key[len(p.l.prefix):], value)
-		if err != nil || b.Len < types.BatchSize {
+		size += len(value)
+		if err != nil || b.Len < types.BatchSize && size < batchBytes {
 			return err
 		}
 		full := b
-		b = p.batch()
+		b, size = p.batch(), 0
 		return p.hand(piece, full)
 	})
 	if err == nil && b.Len > 0 {
