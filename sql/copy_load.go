@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -62,22 +61,12 @@ func (c *copyIn) finish(ctx context.Context) error {
 // takenError is the error of a loaded row whose key an earlier one has, with its line; nil for
 // other errors.
 func (c *copyIn) takenError(ctx context.Context, err error) error {
-	row, taken := c.s.takenKey(ctx, c.single.Needs, err)
-	if taken == nil {
+	var taken *table.TakenError
+	if !errors.As(err, &taken) {
 		return nil
 	}
-	return sqlerr.Within(taken, "COPY %s, line %d", c.table.Name, c.loaded.line(row))
-}
-
-// takenKey returns the number of a loaded row whose key an earlier one has, and the error for the
-// client; nil for other errors.
-func (s *planRunner) takenKey(ctx context.Context, needs []*opt.Need,
-	err error) (row uint32, taken error) {
-	var e *table.TakenError
-	if !errors.As(err, &e) {
-		return 0, nil
-	}
-	return e.Row, s.conceal(ctx, needs, s.printed(ctx, e.Err))
+	err = c.s.conceal(ctx, c.single.Needs, c.s.printed(ctx, taken.Err))
+	return sqlerr.Within(err, "COPY %s, line %d", c.table.Name, c.loaded.line(taken.Row))
 }
 
 // endLoad forgets what was not written.

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -86,29 +85,15 @@ func (s *planRunner) fill(ctx context.Context, plan *physical.Plan, root physica
 	ran func(*exec.Cursor)) (int64, error) {
 	filled := *plan
 	filled.Root, filled.ReadOnly = root, false
-	o := runOptions{stats: ran != nil, as: filler(root)}
-	if in, ok := root.(*physical.Insert); ok {
-		var err error
-		if o.load, err = table.NewLoad(ctx, s.tx.tx, in.Table); err != nil {
-			return 0, err
-		}
-		defer o.load.Abandon()
-	}
-	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), o)
+	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)),
+		runOptions{stats: ran != nil, as: filler(root)})
 	if err != nil {
 		return 0, err
 	}
 	defer src.close()
 	src.mayRerun = false // the schema change as a whole begins again
 	if _, err := src.next(ctx); err != nil {
-		_, taken := s.takenKey(ctx, plan.Needs, err)
-		return 0, cmp.Or(taken, err)
-	}
-	if o.load != nil {
-		if err := o.load.Finish(ctx); err != nil {
-			_, taken := s.takenKey(ctx, plan.Needs, err)
-			return 0, cmp.Or(taken, err)
-		}
+		return 0, err
 	}
 	if ran != nil {
 		ran(src.cursor)

@@ -96,6 +96,16 @@ func TestWhatIsNewIsLoaded(t *testing.T) {
 	require.Greater(t, l.ingests(func() {
 		l.must("BEGIN; TRUNCATE t; COPY t FROM '" + name + "'; COMMIT")
 	}), int64(4))
+	require.Greater(t, l.ingests(func() {
+		l.must("BEGIN; TRUNCATE t; INSERT INTO t SELECT 4001 - i, (i - 1) % 7, 'text ' || i - 1 " +
+			"FROM generate_series(1, 4000) AS s (i)")
+		e := fails(t, l.Session, "CREATE TABLE u (a int PRIMARY KEY); INSERT INTO u "+
+			"SELECT i % 3999 FROM generate_series(0, 4000) AS s (i)", sqlerr.UniqueViolation)
+		require.Equal(t, "Key (a)=(0) already exists.", e.Detail)
+		require.NoError(t, e.Cause)
+		l.must("ROLLBACK; BEGIN; TRUNCATE t; INSERT INTO t SELECT 4001 - i, (i - 1) % 7, " +
+			"'text ' || i - 1 FROM generate_series(1, 4000) AS s (i); COMMIT")
+	}), int64(8))
 	require.Greater(t, l.ingests(func() { l.must("CREATE TABLE u AS SELECT * FROM t") }), int64(2))
 	require.Greater(t, l.ingests(func() { l.must("CREATE INDEX ON u (c, b)") }), int64(1))
 	require.Greater(t, l.ingests(func() {

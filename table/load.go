@@ -31,7 +31,7 @@ func (e *TakenError) Unwrap() error { return e.Err }
 // relation is not new or has rows, keys that are checked against those, or observers; or the engine
 // cannot.
 func NewLoad(ctx context.Context, tx *txn.Txn, d *Desc) (*Load, error) {
-	if d.ChecksLater() || len(d.Observers) > 0 || len(d.States()) > 0 {
+	if !tx.HasMade() || d.ChecksLater() || len(d.Observers) > 0 || len(d.States()) > 0 {
 		return nil, nil
 	}
 	if can, err := tx.Loads(ctx, d.Span()); err != nil || !can {

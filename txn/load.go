@@ -73,6 +73,9 @@ const (
 // MakeSpan notes that the transaction alone knows of a span, until it commits.
 func (t *Txn) MakeSpan(span kv.Span) { t.made = append(t.made, span) }
 
+// HasMade reports whether there is such a span.
+func (t *Txn) HasMade() bool { return len(t.made) > 0 }
+
 // Loads reports whether a span is the transaction's own (MakeSpan) and its keys may come in as
 // files.
 func (t *Txn) Loads(ctx context.Context, span kv.Span) (bool, error) {

@@ -41,6 +41,12 @@ func streams(n physical.Node, exprs []expr.Expr) bool {
 // then on.
 func ReadsOnce(p *physical.Plan) bool { return len(p.CTEs) == 0 && streams(p.Root, nil) }
 
+// insertsElsewhere reports whether a statement only inserts, and not into a table that it reads.
+func insertsElsewhere(n physical.Node) bool {
+	in, ok := n.(*physical.Insert)
+	return ok && in.OnConflict == nil && !readsTable(in.Child, in.Table.ID)
+}
+
 // readsItself reports whether a statement evaluates subqueries after it has written its first row:
 // in RETURNING, in checks of views, in what ON CONFLICT does, and in the actions of MERGE. They
 // must not see what the statement writes.

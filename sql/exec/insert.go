@@ -2,11 +2,13 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -17,6 +19,7 @@ type insert struct {
 	stored   bool // the child is read to its end before anything is written
 	conflict *onConflict
 	row      []types.Datum
+	load     *table.Load // takes the rows, instead of the transaction; or nil
 }
 
 // onConflict is a compiled ON CONFLICT clause.
@@ -85,6 +88,26 @@ func (i *insert) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 func (i *insert) all(ctx context.Context) error {
+	if i.load = i.run.env.Load; i.load != nil || i.conflict != nil || i.run.modifies() {
+		return i.each(ctx)
+	}
+	var err error
+	if i.load, err = table.NewLoad(ctx, i.run.env.Tx, i.desc); err != nil {
+		return err
+	}
+	defer i.load.Abandon()
+	if err = i.each(ctx); err == nil && i.load != nil {
+		err = i.load.Finish(ctx)
+	}
+	var taken *table.TakenError
+	if errors.As(err, &taken) {
+		return taken.Err
+	}
+	return err
+}
+
+// each inserts all rows of the child.
+func (i *insert) each(ctx context.Context) error {
 	if !i.stored {
 		return eachBatch(ctx, i.child, i.batch)
 	}
@@ -167,8 +190,8 @@ func (i *insert) one(ctx context.Context) error {
 }
 
 func (i *insert) write(ctx context.Context) error {
-	if load := i.run.env.Load; load != nil {
-		return i.writer.Load(ctx, i.run.env.Tx, load, i.row)
+	if i.load != nil {
+		return i.writer.Load(ctx, i.run.env.Tx, i.load, i.row)
 	}
 	return i.writer.Insert(ctx, i.run.env.Tx, i.row)
 }

@@ -44,7 +44,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 		return r.buildPointScan(n)
 	}
 	s := &scan{run: r, node: n, index: n.Index, filter: condition{run: r}}
-	s.parallel = !r.partial && (r.plan.ReadOnly || r.env.Load != nil)
+	s.parallel = !r.partial && (r.plan.ReadOnly || insertsElsewhere(r.plan.Root))
 	if s.index != nil && s.index.ID == table.RowIndexID {
 		s.index = nil
 	}
