@@ -40,6 +40,7 @@ type Load struct {
 	sorter bulk.Sorter
 	files  bool // keys may come in as files
 	some   bool // some keys were written before those in the sorter
+	differ bool // no key comes twice
 	held   counted
 	cells  mvcc.Loaded
 }
@@ -119,6 +120,10 @@ func (t *Txn) NewLoad(ctx context.Context, span kv.Span) (*Load, error) {
 	return l, err
 }
 
+// KeysDiffer promises that no key comes twice, so that a run need not be compared with those
+// before.
+func (l *Load) KeysDiffer() { l.differ = true }
+
 // SetRow numbers the row to which the keys belong that are added from now on.
 func (l *Load) SetRow(n uint32) { l.sorter.Row = n }
 
@@ -194,7 +199,7 @@ func (l *Load) write(ctx context.Context) error {
 	}
 	for _, p := range parts {
 		err := p.Each(ctx, func(row uint32, key, value []byte) error {
-			if l.some {
+			if l.some && !l.differ {
 				if have, err := l.t.GetCurrent(ctx, key); err != nil || have != nil {
 					return cmp.Or[error](err,
 						&DuplicateKeyError{Key: key, Value: value, Row: row})
@@ -291,7 +296,7 @@ func (l *Load) sources(ctx context.Context, parts []*bulk.Part) (all []kv.Source
 
 // notThere refuses keys that an earlier run of the load has brought in.
 func (l *Load) notThere(ctx context.Context, parts []*bulk.Part) (err error) {
-	if !l.some {
+	if !l.some || l.differ {
 		return nil
 	}
 	it, err := l.t.Scan(ctx, l.span, ScanOptions{Unserialized: true})

@@ -27,6 +27,9 @@ func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
 		return err
 	}
 	defer load.Abandon()
+	if !ix.Unique { // each entry has its row's key
+		load.KeysDiffer()
+	}
 	rows := int64(0)
 	err = Rows(ctx, tx, d, func(row []types.Datum) error {
 		if rows++; seen != nil && rows%rowsPerCheck == 0 {

@@ -16,7 +16,10 @@ func (r *runner) draw(ctx context.Context) error {
 	if r.Plots == "" {
 		return nil
 	}
-	err := os.WriteFile(filepath.Join(r.Plots, "compare.svg"), []byte(bars(r.results)), 0o644)
+	var err error
+	if len(r.results) > 0 {
+		err = os.WriteFile(filepath.Join(r.Plots, "compare.svg"), []byte(bars(r.results)), 0o644)
+	}
 	if r.Growth == 0 {
 		return err
 	}
