@@ -271,7 +271,10 @@ func (h *history) unknown(vs []version, since, last tso.Timestamp) (upTo tso.Tim
 			known = v.value != "none" // the last run has seen that
 			continue
 		}
-		known = known || v.commitTS > since && !h.silent[v.startTS]
+		// A writer that began before the observer was there has left no notification, even where
+		// it validated before the observer's commit and drew its own timestamp after it. The
+		// backfill answers for such a row, unless the row's place goes first.
+		known = known || v.startTS > since && !h.silent[v.startTS]
 		if v.value == "none" && v.kind != mvcc.KindLock && !known {
 			upTo = v.commitTS
 		}
