@@ -28,7 +28,7 @@ func TestPartsHaveAllKeysInOrder(t *testing.T) {
 		"two bytes vary": func(int) []byte {
 			return slices.Concat(random(1), []byte("abcdef"), random(1))
 		},
-		"in order":       func(i int) []byte { return []byte{byte(i >> 16), byte(i >> 8), byte(i)} },
+		"in order": func(i int) []byte { return []byte{byte(i >> 16), byte(i >> 8), byte(i)} },
 	} {
 		for _, n := range []int{1, 2, 300, 70_000} {
 			s := Sorter{Skip: 1, Workers: 2}
