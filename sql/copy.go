@@ -362,8 +362,8 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 	return c.rowError(ctx, row, err)
 }
 
-// oneByOne inserts the rows that have gathered, each by itself. cause is the error of inserting them
-// together, of which nothing was written.
+// oneByOne inserts the rows that have gathered, each by itself. cause is the error of inserting
+// them together, of which nothing was written.
 func (c *copyIn) oneByOne(ctx context.Context, cause error) error {
 	width := len(c.columns)
 	for i := range c.rows {

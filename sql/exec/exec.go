@@ -50,8 +50,8 @@ type Env struct {
 	Checks Checks
 	// Load, if not nil, takes the rows that INSERT writes, instead of the transaction.
 	Load *table.Load
-	// ParamRows is how many rows of parameters the statement has; 0 means one. VALUES gives its rows
-	// for each of them, and only VALUES may read parameters if there are several.
+	// ParamRows is how many rows of parameters the statement has; 0 means one. VALUES gives its
+	// rows for each of them, and only VALUES may read parameters if there are several.
 	ParamRows int
 	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64

@@ -7,9 +7,8 @@ import (
 )
 
 // gap makes look-ups of absent rows in ascending order cheap, as a load into a table makes them:
-// where one row was looked for and not found, the iterator stands at the next key there is, and no
-// row in between need be looked for. It belongs to one iterator, which shows one state of the
-// engine.
+// where one row was looked for and not found, the iterator is at the next key there is, and no row
+// in between need be looked for. It belongs to one iterator, which shows one state of the engine.
 //
 // A look-up by prefix asks filters and mostly reads nothing, but it does not find the next key. So
 // a gap is looked for only behind many absent rows, and not for a while if it did not pay.
