@@ -164,29 +164,31 @@ func copyColumns(d *table.Desc, names []ast.Ident) (columns []string, err error)
 	return columns, nil
 }
 
-// rowsPerInsert is how many rows COPY FROM inserts together.
-const rowsPerInsert = 128
+// rowsPerInsert is how many rows COPY FROM inserts together: as many as in PostgreSQL, for where a
+// later line is wrong, it decides which duplicate keys are found before. A batch has room for them,
+// so that all their values are computed before the first is written.
+const rowsPerInsert = 1000
 
 // bytesPerInsert is the size of gathered rows from which on they are inserted, though they are
 // fewer.
 const bytesPerInsert = 1 << 20
 
-// copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single
-// row.
+// copyIn is a COPY FROM under way: an INSERT that is run with many rows of parameters.
 type copyIn struct {
-	s            *planRunner
-	table        ast.Name
-	columns      []string
-	binary       bool
-	many, single *physical.Plan
-	types        []*types.Type
-	params       []types.Datum
-	rows         int         // in params
-	bytes        int64       // of params, counted by the session's account
-	lines        copiedLines // of these rows
-	load         *table.Load // nil: they are written one by one
-	loaded       loadedLines
-	format       *types.Format
+	s       *planRunner
+	table   ast.Name
+	columns []string
+	binary  bool
+	inserts *physical.Plan // one row
+	types   []*types.Type
+	params  []types.Datum
+	rows    int         // in params
+	bytes   int64       // of params, counted by the session's account
+	lines   copiedLines // of these rows
+	load    *table.Load // nil: they are written one by one
+	loaded  loadedLines
+	format  *types.Format
+	texts   []byte // of a row's fields
 }
 
 func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
@@ -223,10 +225,10 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	}
 	c := &copyIn{s: &s.planRunner, table: ast.Name{Schema: d.Schema, Name: d.Name},
 		columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
-	if c.single, err = c.plan(ctx, 1); err != nil {
+	if c.inserts, err = c.plan(ctx); err != nil {
 		return 0, err
 	}
-	c.types = c.single.ParamTypes
+	c.types = c.inserts.ParamTypes
 	s.sideEffects = true // the client sends its data once
 	src, err := out.CopyIn(len(columns), c.binary)
 	if err != nil {
@@ -279,8 +281,8 @@ func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error
 	}
 }
 
-// plan plans INSERT INTO t (columns) VALUES of n rows of parameters.
-func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
+// plan plans INSERT INTO t (columns) VALUES of a row of parameters.
+func (c *copyIn) plan(ctx context.Context) (*physical.Plan, error) {
 	if len(c.columns) == 0 {
 		return planner.Plan(ctx, c.s.plannerEnv(ctx), &ast.Insert{Table: c.table}, nil)
 	}
@@ -289,28 +291,23 @@ func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
 	for _, name := range c.columns {
 		ins.Columns = append(ins.Columns, ast.Target{Ident: ast.Ident{Name: name}})
 	}
-	values := &ast.Values{}
-	param := 0
-	for range n {
-		row := make([]ast.Expr, len(c.columns))
-		for i := range row {
-			param++
-			row[i] = &ast.Param{N: param}
-		}
-		values.Rows = append(values.Rows, row)
+	row := make([]ast.Expr, len(c.columns))
+	for i := range row {
+		row[i] = &ast.Param{N: i + 1}
 	}
-	ins.Query = &ast.Select{Body: values}
-	var declared []*types.Type
-	if c.types != nil {
-		for range n {
-			declared = append(declared, c.types...)
-		}
-	}
-	return planner.Plan(ctx, c.s.plannerEnv(ctx), ins, declared)
+	ins.Query = &ast.Select{Body: &ast.Values{Rows: [][]ast.Expr{row}}}
+	return planner.Plan(ctx, c.s.plannerEnv(ctx), ins, nil)
 }
 
-// values adds the values of a row to the parameters.
+// values adds the values of a row to the parameters. The texts of a row are parts of one string.
 func (c *copyIn) values(fields [][]byte) *valueError {
+	c.texts = c.texts[:0]
+	if !c.binary {
+		for _, f := range fields {
+			c.texts = append(c.texts, f...)
+		}
+	}
+	texts := string(c.texts)
 	for i, f := range fields {
 		var d types.Datum
 		var err error
@@ -320,7 +317,8 @@ func (c *copyIn) values(fields [][]byte) *valueError {
 		case c.binary:
 			d, err = types.ParseBinary(c.types[i], f, c.format)
 		default:
-			d, err = types.ParseText(c.types[i], string(f), c.format)
+			d, err = types.ParseText(c.types[i], texts[:len(f)], c.format)
+			texts = texts[len(f):]
 		}
 		if err != nil {
 			return &valueError{err: err, column: c.columns[i], value: f}
@@ -348,20 +346,15 @@ func (c *copyIn) gather(width int, r *copyfmt.Reader) error {
 // flush inserts the rows that have gathered.
 func (c *copyIn) flush(ctx context.Context) (err error) {
 	defer c.release()
-	if c.rows < rowsPerInsert || len(c.columns) == 0 {
-		return c.oneByOne(ctx, nil)
-	}
-	if c.many == nil {
-		if c.many, err = c.plan(ctx, rowsPerInsert); err != nil {
-			return err
-		}
+	if c.rows == 0 {
+		return nil
 	}
 	before := c.s.progress.rows.Load()
-	if err = c.insert(ctx, c.many, c.params); err == nil {
+	if err = c.insert(ctx, c.params, c.rows); err == nil {
 		return nil
 	}
 	row := int(c.s.progress.rows.Load() - before)
-	if row == 0 && isDataError(err) {
+	if row == 0 && c.rows > 1 && isDataError(err) {
 		// Values are computed for all rows before the first is written, so nothing is written yet.
 		// One by one, the row that failed is found.
 		return c.oneByOne(ctx, err)
@@ -369,16 +362,16 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 	return c.rowError(ctx, row, err)
 }
 
-// oneByOne inserts the rows that have gathered, each by itself. cause is nil, or the error of
-// inserting them together, of which nothing was written.
+// oneByOne inserts the rows that have gathered, each by itself. cause is the error of inserting
+// them together, of which nothing was written.
 func (c *copyIn) oneByOne(ctx context.Context, cause error) error {
 	width := len(c.columns)
 	for i := range c.rows {
-		err := c.insert(ctx, c.single, c.params[i*width:(i+1)*width])
+		err := c.insert(ctx, c.params[i*width:(i+1)*width], 1)
 		if err == nil {
 			continue
 		}
-		if i == 0 && cause != nil {
+		if i == 0 {
 			err = cause
 		}
 		return c.rowError(ctx, i, err)
@@ -393,8 +386,10 @@ func (c *copyIn) release() {
 	c.bytes = 0
 }
 
-func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types.Datum) error {
-	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, runOptions{load: c.load})
+// insert inserts rows of parameters.
+func (c *copyIn) insert(ctx context.Context, params []types.Datum, rows int) error {
+	src, err := c.s.runPlan(ctx, c.inserts, &ast.Insert{}, params,
+		runOptions{load: c.load, paramRows: rows})
 	if err != nil {
 		return err
 	}

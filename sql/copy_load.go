@@ -65,7 +65,7 @@ func (c *copyIn) takenError(ctx context.Context, err error) error {
 	if !errors.As(err, &taken) {
 		return nil
 	}
-	err = c.s.conceal(ctx, c.single.Needs, c.s.printed(ctx, taken.Err))
+	err = c.s.conceal(ctx, c.inserts.Needs, c.s.printed(ctx, taken.Err))
 	return sqlerr.Within(err, "COPY %s, line %d", c.table.Name, c.loaded.line(taken.Row))
 }
 

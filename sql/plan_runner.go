@@ -55,6 +55,8 @@ type runOptions struct {
 	unchecked bool
 	// load, if not nil, takes the rows of an INSERT.
 	load *table.Load
+	// paramRows is how many rows of parameters there are (exec.Env.ParamRows).
+	paramRows int
 }
 
 // openPlan starts a planned statement.
@@ -122,7 +124,7 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 		s.lockWrites()
 	}
 	env := s.execEnv(ctx, o.stats)
-	env.Load = o.load
+	env.Load, env.ParamRows = o.load, o.paramRows
 	env.Incremental = o.incremental || o.inPieces && exec.LocksInPieces(plan)
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {

@@ -50,6 +50,9 @@ type Env struct {
 	Checks Checks
 	// Load, if not nil, takes the rows that INSERT writes, instead of the transaction.
 	Load *table.Load
+	// ParamRows is how many rows of parameters the statement has; 0 means one. VALUES gives its
+	// rows for each of them, and only VALUES may read parameters if there are several.
+	ParamRows int
 	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64
 	// Deltas are the changes that DeltaScan reads, by relation. Before are the transactions that
@@ -81,10 +84,10 @@ type Cursor struct {
 
 // Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
 // a statement that modifies runs to its end and keeps the rows of RETURNING. Requires: params has
-// as many values as plan.ParamTypes, of these types.
+// as many values as plan.ParamTypes, of these types, for each of env.ParamRows.
 func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) (*Cursor,
 	error) {
-	if len(params) != len(plan.ParamTypes) {
+	if len(params) != len(plan.ParamTypes)*env.paramRows() {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
 			"bind message supplies %d parameters, but prepared statement requires %d",
 			len(params), len(plan.ParamTypes))
@@ -231,14 +234,16 @@ type operator interface {
 
 // run is what the operators of one statement share.
 type run struct {
-	env   *Env
-	plan  *physical.Plan
-	ev    eval.Context
-	mem   budget
-	file  *spill.File // nil: nothing was spilled
-	ctes  map[int]*cte
-	subs  map[*expr.Subquery]*subquery
-	stats map[physical.Node]*nodeStats
+	env  *Env
+	plan *physical.Plan
+	ev   eval.Context
+	// params are all rows of parameters, of which ev has one.
+	params []types.Datum
+	mem    budget
+	file   *spill.File // nil: nothing was spilled
+	ctes   map[int]*cte
+	subs   map[*expr.Subquery]*subquery
+	stats  map[physical.Node]*nodeStats
 	// spills are what nodes wrote to disk; with stats only.
 	spills map[physical.Node]*spilled
 	// watchers are called when a variable changes, by slot.
@@ -264,7 +269,8 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 	r := &run{env: env, plan: plan, partial: env.Incremental, mem: budget{limit: env.MemoryLimit,
 		account: env.Memory, share: env.share()}}
 	r.frozen = r.modifies() || readsItself(plan.Root)
-	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
+	r.params = params
+	r.ev = eval.Context{Runtime: env.Runtime, Params: r.paramRow(0), Subquery: r}
 	if r.ev.Runtime == nil {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
 	}
@@ -277,6 +283,15 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 		r.stats = map[physical.Node]*nodeStats{}
 	}
 	return r
+}
+
+// paramRows is how many rows of parameters there are.
+func (e *Env) paramRows() int { return max(e.ParamRows, 1) }
+
+// paramRow returns a row of parameters.
+func (r *run) paramRow(i int) []types.Datum {
+	width := len(r.plan.ParamTypes)
+	return r.params[i*width : (i+1)*width]
 }
 
 // context returns the context for subqueries that an expression runs.

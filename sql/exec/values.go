@@ -9,13 +9,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// values makes rows from expressions. Constants are taken as they are; other expressions are
-// compiled when their row is due, and kept for a second run.
+// values makes rows from expressions, once for each row of parameters. Constants are taken as they
+// are; other expressions are compiled when their row is due, and kept for a second run.
 type values struct {
 	run   *run
 	node  *physical.Values
 	progs map[expr.Expr]*eval.Program
-	at    int
+	at    int // how many rows were made
 	out   *types.Batch
 }
 
@@ -32,17 +32,19 @@ func (v *values) Close() error { return nil }
 
 func (v *values) Next(ctx context.Context) (*types.Batch, error) {
 	rows := v.node.Rows
-	if v.at >= len(rows) {
+	total := len(rows) * v.run.env.paramRows()
+	if v.at >= total {
 		return nil, nil
 	}
 	v.run.ctx = ctx
-	n := min(len(rows)-v.at, types.BatchSize)
+	n := min(total-v.at, types.BatchSize)
 	if v.out == nil {
 		v.out = types.NewBatchCap(columnTypes(v.node), n)
 	}
 	v.out.Reset()
-	for _, row := range rows[v.at : v.at+n] {
-		for i, e := range row {
+	for k := v.at; k < v.at+n; k++ {
+		v.run.ev.Params = v.run.paramRow(k / len(rows))
+		for i, e := range rows[k%len(rows)] {
 			d, err := v.value(e)
 			if err != nil {
 				return nil, err

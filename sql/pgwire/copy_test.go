@@ -18,7 +18,7 @@ func TestErrorsOfCopyNameTheLineInABatch(t *testing.T) {
 	c.send(&pgproto3.Query{String: "CREATE TABLE t (a int PRIMARY KEY CHECK (a <> -1), g int " +
 		"GENERATED ALWAYS AS (10 / a) STORED)"})
 	c.until("ReadyForQuery")
-	for _, line := range []int{1, 2, 100, 128, 129, 300, 512} {
+	for _, line := range []int{1, 2, 100, 128, 129, 512, 999, 1000, 1001, 1500} {
 		for value, context := range map[string]string{
 			"0":  `COPY t, line %d: \"0\"`,
 			"-1": `COPY t, line %d: \"-1\"`,
@@ -26,14 +26,14 @@ func TestErrorsOfCopyNameTheLineInABatch(t *testing.T) {
 			"x":  `COPY t, line %d, column a: \"x\"`,
 		} {
 			var data strings.Builder
-			for i := 1; i <= 600; i++ {
+			for i := 1; i <= 1600; i++ {
 				switch {
 				case i == line:
 					fmt.Fprintln(&data, value)
-				case i == 600 && value == "7":
+				case i == 1600 && value == "7":
 					fmt.Fprintln(&data, "-1") // comes too late to matter
 				default:
-					fmt.Fprintln(&data, 1000+i)
+					fmt.Fprintln(&data, 2000+i)
 				}
 			}
 			first := ""

@@ -66,11 +66,55 @@ func (c *chunk) compare(e entry, other *chunk, o entry) int {
 	return bytes.Compare(c.bytes[e.key:e.value], other.bytes[o.key:o.value])
 }
 
+// sort sorts by prefixes first, without comparing, and then what has the same prefix.
 func (c *chunk) sort() {
-	if !c.sorted {
-		slices.SortFunc(c.entries, func(a, b entry) int { return c.compare(a, c, b) })
-		c.sorted = true
+	if c.sorted {
+		return
 	}
+	c.entries = sortPrefixes(c.entries)
+	for from, to := 0, 0; from < len(c.entries); from = to {
+		for to = from + 1; to < len(c.entries) &&
+			c.entries[to].prefix == c.entries[from].prefix; {
+			to++
+		}
+		if to-from > 1 {
+			slices.SortFunc(c.entries[from:to],
+				func(a, b entry) int { return c.compare(a, c, b) })
+		}
+	}
+	c.sorted = true
+}
+
+// sortPrefixes returns the entries in the order of their prefixes, by a radix sort that begins with
+// the last byte. Bytes that all prefixes share cost no pass.
+func sortPrefixes(entries []entry) []entry {
+	var counts [8][256]uint32
+	for i := range entries {
+		for b, p := 0, entries[i].prefix; b < 8; b, p = b+1, p>>8 {
+			counts[b][byte(p)]++
+		}
+	}
+	var other []entry
+	for b := range counts {
+		shift, at := 8*b, &counts[b]
+		if n := len(entries); n == 0 || at[byte(entries[0].prefix>>shift)] == uint32(n) {
+			continue
+		}
+		if other == nil {
+			other = make([]entry, len(entries))
+		}
+		sum := uint32(0)
+		for v, n := range at {
+			at[v], sum = sum, sum+n
+		}
+		for i := range entries {
+			v := byte(entries[i].prefix >> shift)
+			other[at[v]] = entries[i]
+			at[v]++
+		}
+		entries, other = other, entries
+	}
+	return entries
 }
 
 // search returns the first entry at or above a key. Requires: the chunk is sorted.

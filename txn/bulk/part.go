@@ -1,9 +1,6 @@
 package bulk
 
-import (
-	"container/heap"
-	"context"
-)
+import "context"
 
 // Part is the sorted entries from one key to another.
 type Part struct {
@@ -40,25 +37,24 @@ func (p *Part) cut(chunks []*chunk) {
 func (p *Part) Each(ctx context.Context,
 	visit func(row uint32, key, value []byte) error) error {
 	h := make(runs, len(p.runs))
-	for i := range p.runs {
-		r := p.runs[i]
-		h[i] = &r
+	copy(h, p.runs)
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
 	}
-	heap.Init(&h)
 	for n := 1; len(h) > 0; n++ {
 		if n%entriesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		top := h[0]
+		top := &h[0]
 		err := visit(top.c.entries[top.at].row, top.c.key(top.at), top.c.value(top.at))
 		if err != nil {
 			return err
 		}
 		if top.at++; top.at == top.end {
-			heap.Pop(&h)
-		} else if len(h) > 1 {
-			heap.Fix(&h, 0)
+			h[0] = h[len(h)-1]
+			h = h[:len(h)-1]
 		}
+		h.down(0)
 	}
 	return nil
 }
@@ -67,17 +63,26 @@ func (p *Part) Each(ctx context.Context,
 const entriesPerCheck = 4096
 
 // runs is a heap with the lowest key first.
-type runs []*run
+type runs []run
 
-func (h runs) Len() int           { return len(h) }
-func (h runs) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h runs) Less(i, j int) bool { return h[i].c.compare(h[i].entry(), h[j].c, h[j].entry()) < 0 }
+func (h runs) less(i, j int) bool {
+	return h[i].c.compare(h[i].entry(), h[j].c, h[j].entry()) < 0
+}
 
-func (h *runs) Push(x any) { *h = append(*h, x.(*run)) }
-
-func (h *runs) Pop() any {
-	last := len(*h) - 1
-	r := (*h)[last]
-	*h = (*h)[:last]
-	return r
+// down moves the i-th run down to its place, if it may be above that.
+func (h runs) down(i int) {
+	for {
+		low := 2*i + 1
+		if low >= len(h) {
+			return
+		}
+		if low+1 < len(h) && h.less(low+1, low) {
+			low++
+		}
+		if !h.less(low, i) {
+			return
+		}
+		h[i], h[low] = h[low], h[i]
+		i = low
+	}
 }

@@ -29,6 +29,7 @@ type ReadParams struct {
 type View struct {
 	r      kv.Reader
 	point  kv.Iterator
+	absent gap // of point
 	key    []byte
 	rowBuf []byte
 	// ownLock is the lock that Own returned last.
@@ -59,6 +60,7 @@ func (v *View) Close() error {
 	}
 	err := v.point.Close()
 	v.point = nil
+	v.absent.reset()
 	return err
 }
 
@@ -115,7 +117,7 @@ func (v *View) newest(ctx context.Context, at tso.Timestamp) (Write, error) {
 	v.key = appendWriteKey(v.key[:0], v.rowBuf, at)
 	n := len(v.key) - tsLen
 	var passed looks
-	for ok := v.point.SeekPrefixGE(v.key); ok; ok = v.point.Next() {
+	for ok := v.absent.seek(v.point, v.key, n); ok; ok = v.point.Next() {
 		if err := passed.pass(ctx); err != nil {
 			return Write{}, err
 		}

@@ -15,6 +15,7 @@ type step struct {
 	r      kv.Reader
 	b      *kv.Batch
 	writes kv.Iterator
+	absent gap         // of writes
 	locks  kv.Iterator // of walkLocks
 	// rowLocks is of scanRowLocks
 	rowLocks kv.Iterator
@@ -49,6 +50,7 @@ func (s *step) close(err *error) {
 // end is close of a step that has read no records.
 func (s *step) end() {
 	s.r, s.b, s.writes, s.locks, s.rowLocks, s.notes = nil, nil, nil, nil, nil, nil
+	s.absent.reset()
 	if cap(s.key) <= keptBuffer && cap(s.val) <= keptBuffer {
 		steps.Put(s)
 	}
@@ -88,7 +90,7 @@ func (s *step) history(
 	}
 	s.key = appendWriteKey(s.key[:0], row, from)
 	n := len(s.key) - tsLen
-	for ok := s.writes.SeekPrefixGE(s.key); ok; ok = s.writes.Next() {
+	for ok := s.absent.seek(s.writes, s.key, n); ok; ok = s.writes.Next() {
 		if err := s.passed.pass(ctx); err != nil {
 			return err
 		}
