@@ -2,7 +2,9 @@ package sql
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner/physical"
@@ -58,54 +60,130 @@ type Portal struct {
 // portal holds, such as iterators, was opened by one statement and is used by later ones. So it
 // must not end with the first statement, but it must end when the statement that runs it is
 // cancelled.
+//
+// It is a context itself. Most of what a portal runs polls Err and never waits for Done, so the
+// channel, and the goroutine that closes it, are made for the first that asks.
 type portalContext struct {
-	ctx    resumableContext
+	values context.Context // of the statement that opened the portal; it never ends
+	ended  atomic.Bool     // by cancel
+	// waited is the context with a channel; nil until Done is called.
+	waited atomic.Pointer[cancellable]
+	runs   atomic.Pointer[portalRun] // nil: no statement runs the portal
+	mu     sync.Mutex                // to make and to follow waited
+}
+
+type cancellable struct {
+	context.Context
 	cancel context.CancelCauseFunc
 }
 
-// resumableContext ends with portalContext.cancel, and as soon as the statement that runs the
-// portal ends.
-type resumableContext struct {
-	context.Context
-	runs atomic.Pointer[context.Context] // of that statement
+// portalRun is a statement that runs a portal.
+type portalRun struct {
+	l    *portalContext
+	ctx  context.Context
+	stop func() bool // ends the wait for the end of ctx; nil: there is none
 }
 
-// Err implements context.Context. A goroutine closes Done a moment after the statement's own; work
-// that only polls Err must not wait for that.
-func (c *resumableContext) Err() error {
-	if err := c.Context.Err(); err != nil {
-		return err
+func newPortalContext(ctx context.Context) *portalContext {
+	return &portalContext{values: context.WithoutCancel(ctx)}
+}
+
+// Deadline implements context.Context.
+func (l *portalContext) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
+
+// Value implements context.Context. The key by which package context finds the cause of an end has
+// its value in the context that ended.
+func (l *portalContext) Value(key any) any {
+	if w := l.waited.Load(); w != nil {
+		return w.Value(key)
 	}
-	if runs := c.runs.Load(); runs != nil {
-		return (*runs).Err()
+	if v := l.values.Value(key); v != nil {
+		return v
+	}
+	if r := l.runs.Load(); r != nil && r.ctx.Err() != nil {
+		return r.ctx.Value(key)
 	}
 	return nil
 }
 
-func newPortalContext(ctx context.Context) *portalContext {
-	l := &portalContext{}
-	l.ctx.Context, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	return l
+// Done implements context.Context.
+func (l *portalContext) Done() <-chan struct{} {
+	if w := l.waited.Load(); w != nil {
+		return w.Done()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.waited.Load(); w != nil {
+		return w.Done()
+	}
+	w := &cancellable{}
+	w.Context, w.cancel = context.WithCancelCause(l.values)
+	l.waited.Store(w)
+	if l.ended.Load() {
+		w.cancel(nil)
+	}
+	if r := l.runs.Load(); r != nil {
+		r.follow(w)
+	}
+	return w.Done()
 }
 
-// within returns the context in which a statement with context ctx runs the portal. A nil
-// portalContext has none of its own.
+// follow makes the channel close with the statement. Requires: mu held.
+func (r *portalRun) follow(w *cancellable) {
+	r.stop = context.AfterFunc(r.ctx, func() { w.cancel(context.Cause(r.ctx)) })
+}
+
+// Err implements context.Context. A goroutine closes Done a moment after the statement's own; work
+// that only polls Err must not wait for that.
+func (l *portalContext) Err() error {
+	if w := l.waited.Load(); w != nil {
+		if err := w.Err(); err != nil {
+			return err
+		}
+	}
+	if l.ended.Load() {
+		return context.Canceled
+	}
+	if r := l.runs.Load(); r != nil {
+		return r.ctx.Err()
+	}
+	return nil
+}
+
+// cancel ends the context for good.
+func (l *portalContext) cancel() {
+	l.ended.Store(true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.waited.Load(); w != nil {
+		w.cancel(nil)
+	}
+}
+
+// within returns the context in which a statement with context ctx runs the portal, until the
+// returned function is called: it ends with ctx. A nil portalContext has none of its own.
 func (l *portalContext) within(ctx context.Context) (context.Context, func()) {
 	if l == nil {
 		return ctx, func() {}
 	}
-	return l.join(ctx)
+	r := &portalRun{l: l, ctx: ctx}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs.Store(r)
+	if w := l.waited.Load(); w != nil {
+		r.follow(w)
+	}
+	return l, r.leave
 }
 
-// join makes the portal's context end with ctx until the returned function is called. It is a
-// function of its own because it moves ctx to the heap, and most statements have no portalContext.
-func (l *portalContext) join(ctx context.Context) (context.Context, func()) {
-	l.ctx.runs.Store(&ctx)
-	stop := context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })
-	return &l.ctx, func() {
-		stop()
-		l.ctx.runs.CompareAndSwap(&ctx, nil)
+// leave ends the run, unless another one has begun inside of it.
+func (r *portalRun) leave() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	if r.stop != nil {
+		r.stop()
 	}
+	r.l.runs.CompareAndSwap(r, nil)
 }
 
 // portalSet is the layer of a session that keeps its open portals and cursors.
@@ -126,7 +204,7 @@ func (p *Portal) close() {
 		p.src = nil
 	}
 	if p.context != nil {
-		p.context.cancel(nil)
+		p.context.cancel()
 	}
 	if p.fetched != nil {
 		p.fetched.close()

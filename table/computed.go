@@ -42,13 +42,19 @@ type entryMaker struct {
 }
 
 func (l *layout) maker() *entryMaker {
-	m := &entryMaker{layout: l, computed: l.computes()}
+	m := new(entryMaker)
+	l.prepare(m)
+	return m
+}
+
+// prepare makes m the maker of the index.
+func (l *layout) prepare(m *entryMaker) {
+	*m = entryMaker{layout: l, computed: l.computes()}
 	p := l.desc.prepared
 	needed := m.computed || l.partial() || l.exclusion != nil
 	if needed && p != nil && p.owner == l.desc && p.program != nil {
 		m.eval = p.program.Evaluator()
 	}
-	return m
 }
 
 // holds reports whether a row has an entry in the index.

@@ -29,9 +29,9 @@ func Lookup(ctx context.Context, tx *txn.Txn, d *Desc, ix *Index, out []int, key
 		if err != nil {
 			return err
 		}
-		lk.fetch = &fetcher{tx: tx, rows: rows, dec: newDecoder(rows, out)}
+		lk.fetch = &fetcher{tx: tx, rows: rows, dec: rows.decoder(out)}
 	} else {
-		lk.dec = newDecoder(l, out)
+		lk.dec = l.decoder(out)
 	}
 	if len(keys) > 0 && l.single() && len(keys[0]) == len(l.key) {
 		err = lk.points(ctx, keys)
@@ -175,6 +175,12 @@ func GetRow(ctx context.Context, tx *txn.Txn, d *Desc, key []types.Datum, out []
 		return false, err
 	}
 	return true, l.pointDecoder(out).row(enc[len(l.prefix):], value, row)
+}
+
+// decoder returns a decoder of the columns out into rows and vectors.
+func (l *layout) decoder(out []int) *decoder {
+	dec := *l.pointDecoder(out)
+	return &dec
 }
 
 // pointDecoder is a decoder of rows that several goroutines may use.

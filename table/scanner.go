@@ -63,11 +63,11 @@ func OpenScan(_ context.Context, tx *txn.Txn, spec ScanSpec) (*Scanner, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.fetch = &fetcher{tx: tx, rows: rows, dec: newDecoder(rows, spec.Out),
+		s.fetch = &fetcher{tx: tx, rows: rows, dec: rows.decoder(spec.Out),
 			sort: spec.AnyOrder}
 		return s, nil
 	}
-	s.dec = newDecoder(l, spec.Out)
+	s.dec = l.decoder(spec.Out)
 	return s, nil
 }
 

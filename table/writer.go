@@ -73,12 +73,16 @@ func NewWriter(d *Desc, alloc RowIDs) *Writer {
 		return w
 	}
 	w.rows = p.rows
-	for _, l := range p.indexes {
-		m := l.maker()
+	makers, lists := make([]entryMaker, len(p.indexes)), make([]*entryMaker, 2*len(p.indexes))
+	w.all, w.indexes = lists[:0:len(makers)], lists[len(makers):len(makers)]
+	for i, l := range p.indexes {
+		m := &makers[i]
+		l.prepare(m)
 		if w.all = append(w.all, m); l != p.rows {
 			w.indexes = append(w.indexes, m)
 		}
 	}
+	w.notNull = make([]int, 0, len(d.Columns))
 	for i := range d.Columns {
 		switch c := &d.Columns[i]; {
 		case c.Hidden:

@@ -252,3 +252,53 @@ func TestCloseWithAnOpenSnapshotIsAnError(t *testing.T) {
 	require.NoError(t, e.Close())
 	require.ErrorIs(t, e.Close(), kv.ErrClosed)
 }
+
+// TestASnapshotKeepsTheIteratorOfASpan: the next span is read with the same one, which shows that
+// span and no other; a second one that is open meanwhile is of its own.
+func TestASnapshotKeepsTheIteratorOfASpan(t *testing.T) {
+	ctx := context.Background()
+	e := open(t, "", pebblekv.Options{InMemory: true})
+	defer func() { require.NoError(t, e.Close()) }()
+	const rows = 500
+	for i := range rows {
+		update(t, e, fmt.Sprintf("%03d", i), "v")
+		if i == rows/2 {
+			require.NoError(t, e.Flush())
+		}
+	}
+	s, err := e.Snapshot()
+	require.NoError(t, err)
+	over := func(from, to int) kv.Iterator {
+		it, err := s.NewIter(ctx, kv.Span{Start: fmt.Appendf(nil, "x%03d", from),
+			End: fmt.Appendf(nil, "x%03d", to)})
+		require.NoError(t, err)
+		return it
+	}
+	whole := func(it kv.Iterator, from, to int) {
+		n := 0
+		for ok := it.First(); ok; ok = it.Next() {
+			require.Equal(t, fmt.Sprintf("x%03d", from+n), string(it.Key()[:4]))
+			n++
+		}
+		require.NoError(t, it.Err())
+		require.Equal(t, to-from, n)
+		if it.Last(); n > 0 {
+			require.Equal(t, fmt.Sprintf("x%03d", to-1), string(it.Key()[:4]))
+		}
+	}
+	first := over(0, 1)
+	require.NoError(t, first.Close())
+	for range 200 {
+		from := rand.IntN(rows)
+		to := from + rand.IntN(rows-from)
+		it := over(from, to)
+		require.Same(t, first, it)
+		other := over(to, rows)
+		require.NotSame(t, first, other)
+		whole(it, from, to)
+		whole(other, to, rows)
+		require.NoError(t, it.Close())
+		require.NoError(t, other.Close())
+	}
+	require.NoError(t, s.Close())
+}

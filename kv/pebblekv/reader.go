@@ -70,13 +70,31 @@ func iterOptions(span kv.Span) *pebble.IterOptions {
 
 // snapshot pins the state of its first iterator; every other is a clone of it. The first one is
 // lent to the first caller that wants an iterator over everything: a transaction that reads one key
-// makes one Pebble iterator and no more.
+// makes one Pebble iterator and no more. A clone over a span is kept when it is closed, for the
+// next span: making one, and opening its files, takes longer than a short scan does.
 type snapshot struct {
 	base   *pebble.Iterator
 	get    *pebble.Iterator // of Get; made when first needed
 	lent   lentIter
-	inUse  bool // lent is out
+	inUse  bool      // lent is out
+	spare  *spanIter // over no span; nil: none
 	closed bool
+}
+
+// spanIter is a clone over a span.
+type spanIter struct {
+	*iterator
+	s *snapshot
+}
+
+// Close keeps the iterator for the snapshot's next span, unless it failed.
+func (i *spanIter) Close() error {
+	if err := i.Err(); err != nil || i.s.closed || i.s.spare != nil {
+		return errors.Join(err, i.iterator.Close())
+	}
+	i.p().SetContext(context.Background())
+	i.s.spare = i
+	return nil
 }
 
 // lentIter is the snapshot's own iterator in the hands of a caller. Closing it gives it back.
@@ -132,19 +150,22 @@ func (s *snapshot) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, erro
 	if s.closed {
 		return nil, kv.ErrClosed
 	}
-	opts := iterOptions(span)
-	if opts == nil {
-		if !s.inUse {
-			s.inUse = true
-			return &s.lent, nil
-		}
-		opts = &pebble.IterOptions{}
+	if span.Start == nil && span.End == nil && !s.inUse {
+		s.inUse = true
+		return &s.lent, nil
 	}
+	if i := s.spare; i != nil {
+		s.spare = nil
+		i.p().SetContext(ctx)
+		i.p().SetBounds(span.Start, span.End)
+		return i, nil
+	}
+	opts := &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End}
 	it, err := s.base.CloneWithContext(ctx, pebble.CloneOptions{IterOptions: opts})
 	if err != nil {
 		return nil, mark(err)
 	}
-	return (*iterator)(it), nil
+	return &spanIter{iterator: (*iterator)(it), s: s}, nil
 }
 
 func (s *snapshot) Close() error {
@@ -155,6 +176,10 @@ func (s *snapshot) Close() error {
 	err := s.base.Close()
 	if s.get != nil {
 		err = errors.Join(err, s.get.Close())
+	}
+	if s.spare != nil {
+		err = errors.Join(err, s.spare.p().Close())
+		s.spare = nil
 	}
 	return mark(err)
 }

@@ -263,6 +263,9 @@ type run struct {
 	ctx context.Context
 	// boundArg is the argument of the bound being computed.
 	boundArg [1]types.Datum
+	// smallArgs and smallTypes are those of the small call being computed.
+	smallArgs  [2]types.Datum
+	smallTypes [2]*types.Type
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {

@@ -30,6 +30,9 @@ func (r *run) buildProject(n *physical.Project) (operator, error) {
 	if p := r.buildProjectedPoint(n); p != nil {
 		return p, nil
 	}
+	if bare := r.projectedScan(n); bare != nil {
+		return r.build(bare)
+	}
 	child, err := r.build(n.Child)
 	if err != nil {
 		return nil, err

@@ -56,12 +56,18 @@ func recheckableScan(n physical.Node) *physical.Scan {
 // LocksInPieces reports whether a plan locks the rows of one scan, each of which can be rechecked
 // by itself if it was changed. Such a plan may return rows before it has locked all of them.
 func LocksInPieces(plan *physical.Plan) bool {
-	for n := plan.Root; ; n = n.Children()[0] {
-		if l, ok := n.(*physical.LockRows); ok {
-			return recheckableScan(l.Child) != nil
-		}
-		if len(n.Children()) != 1 {
-			return false
+	for n := plan.Root; ; {
+		switch t := n.(type) {
+		case *physical.LockRows:
+			return recheckableScan(t.Child) != nil
+		case *physical.Project:
+			n = t.Child // without a list of its children: most plans are of this form
+		default:
+			children := n.Children()
+			if len(children) != 1 {
+				return false
+			}
+			n = children[0]
 		}
 	}
 }

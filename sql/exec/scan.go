@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -64,6 +65,28 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 		}
 	}
 	return s, nil
+}
+
+// projectedScan returns a scan that reads no more columns than a projection of its rows wants, and
+// in its order. It returns nil if the nodes do more than that, or if rows are to be counted for
+// each node.
+func (r *run) projectedScan(n *physical.Project) *physical.Scan {
+	child, ok := n.Child.(*physical.Scan)
+	if !ok || r.stats != nil || child.Filter != nil || child.Keys != nil || !onlyColumns(n.Exprs) {
+		return nil
+	}
+	cols, from := n.Columns(), child.Columns()
+	out := make([]int, len(n.Exprs))
+	for i, e := range n.Exprs {
+		c := e.(*expr.Col).Index
+		if cols[i].Type != from[c].Type {
+			return nil // the values are shown as those of another type
+		}
+		out[i] = child.Out[c]
+	}
+	bare := *child
+	bare.Out, bare.Cols = out, cols
+	return &bare
 }
 
 func (s *scan) Open(context.Context) error {

@@ -65,12 +65,12 @@ func (v *Vec) grow(n, room int) {
 }
 
 // NextCap is the room that a vector with room for so many values gets when it needs room for n:
-// twice as much, and half as much again once that is a lot.
+// twice as much, four times from 64 values to a batch, and half as much again once that is a lot.
 func NextCap(room, n int) int {
 	c := max(n, 2*room)
 	switch {
-	case c > 64 && c < BatchSize: // no longer a small result: get there at once
-		return BatchSize
+	case c > 64 && c < BatchSize: // no longer a small result
+		return min(BatchSize, max(n, 4*room))
 	case room >= 64*BatchSize:
 		return max(n, room+room/2)
 	}
