@@ -13,6 +13,9 @@ type joinCond struct {
 	leaves logical.ColSet // by index
 	equal  bool
 	placed bool
+	// columns are what an equality compares, if all that follow from it and from others are
+	// conditions too (imply_equalities.go).
+	columns [2]logical.ColID
 }
 
 // leaf is an input of the joins that are being ordered: a table, or any tree that is not an inner
@@ -30,6 +33,7 @@ type joinGraph struct {
 	c      *Context
 	leaves []leaf
 	conds  []joinCond
+	tied   *classes // columns that the joins so far make equal
 }
 
 // flatten adds the leaves and conditions of a tree of inner joins.
@@ -176,10 +180,11 @@ type group struct {
 func (jg *joinGraph) joined(g *group, l *leaf, with logical.ColSet) float64 {
 	var pairs []estimate.Pair
 	var rest []expr.Expr
+	var counted tiedColumns
 	for _, k := range l.conds {
 		jc := &jg.conds[k]
 		switch {
-		case jc.placed || !jc.leaves.SubsetOf(with):
+		case jc.placed || !jc.leaves.SubsetOf(with) || counted.follows(jc.columns, l.cols):
 		case jc.equal:
 			args := jc.e.(*expr.Call).Args
 			pairs = append(pairs, estimate.Pair{Left: args[0], Right: args[1]})
@@ -207,7 +212,9 @@ func (jg *joinGraph) joinNodes(left, right logical.Node, leaves logical.ColSet) 
 		jg.c.step()
 		if !jc.placed && !jc.leaves.Empty() && jc.leaves.SubsetOf(leaves) {
 			jc.placed = true
-			j.On = append(j.On, jc.e)
+			if jg.tie(jc.columns) {
+				j.On = append(j.On, jc.e)
+			}
 		}
 	}
 	return j

@@ -11,7 +11,8 @@ import (
 // orderJoins chooses the order of inner joins. With statistics it searches the orders
 // (search_joins.go). Without, it begins with the table with the fewest rows, and adds the table
 // that an equality connects and that keeps the result smallest. Tables that no equality connects
-// are joined last. It also derives conditions by transitivity: from a = b and b = 1 follows a = 1.
+// are joined last. It also derives conditions by transitivity: from a = b and b = 1 follows a = 1
+// (join_graph.go), and from a = b and b = c follows a = c (imply_equalities.go).
 //
 // Equivalent because inner joins commute and associate. Must not fire across outer, semi and anti
 // joins, which are leaves of the join graph, nor across LATERAL, whose right side depends on its
@@ -28,6 +29,7 @@ func orderJoins(c *Context, n logical.Node) logical.Node {
 		}
 		jg.implyConstants()
 		if len(jg.leaves) > 2 {
+			jg.implyEqualities()
 			return jg.greedy()
 		}
 		return jg.pair(j)

@@ -32,6 +32,8 @@ type searchCond struct {
 	share  float64
 	equal  bool
 	lookup uint // the leaves of which it compares the leading column of a key
+	// columns are those of joinCond.
+	columns [2]logical.ColID
 }
 
 // step is the cheapest way to join a set of leaves. last is the leaf that is joined last.
@@ -61,7 +63,7 @@ func (jg *joinGraph) newSearch(leaves []int) *search {
 		if !inside || bits.OnesCount(c.set) < 2 {
 			continue
 		}
-		c.equal = jc.equal
+		c.equal, c.columns = jc.equal, jc.columns
 		c.share = s.share(jc)
 		if jc.equal {
 			jc.leaves.Each(func(l int) {
@@ -124,12 +126,15 @@ func (s *search) order() []int {
 func (s *search) extend(set uint, i int) {
 	from, to := &s.best[set], &s.best[set|1<<i]
 	tied, share, key := false, 1.0, 0.0
+	var counted tiedColumns
 	for k := range s.conds {
 		c := &s.conds[k]
 		if c.set>>i&1 == 0 || c.set&^(set|1<<i) != 0 {
 			continue
 		}
-		share *= c.share
+		if !counted.follows(c.columns, s.jg.leaves[s.leaves[i]].cols) {
+			share *= c.share
+		}
 		tied = tied || c.equal
 		if c.lookup>>i&1 == 1 && (key == 0 || c.share < key) {
 			key = c.share

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/internal/bench/tpch"
 )
 
 // server serves a minidb in memory, and returns its URL.
@@ -42,7 +43,7 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{Minidb: server(t), Postgres: server(t), Dir: dir, Rows: 3000, Rounds: 2,
 		Round: 2 * time.Millisecond, Record: filepath.Join(dir, "record"), Plots: dir,
-		Growth: 1000}
+		Growth: 1000, TPCH: 0.001}
 	var out bytes.Buffer
 	require.NoError(t, Run(t.Context(), o, &out), out.String())
 	names := append([]string{}, grown...)
@@ -55,6 +56,10 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	for _, w := range locals {
 		names = append(names, w.name)
 	}
+	for n := range tpch.Count {
+		names = append(names, queryName(n+1))
+	}
+	names = append(names, sumOfAll, worstOfAll)
 	for _, name := range names {
 		require.Contains(t, out.String(), "\n"+name+" ")
 	}
@@ -125,6 +130,32 @@ func TestRatiosAreOfTimesOrRates(t *testing.T) {
 	require.Contains(t, out.String(), "reaches 0.5")
 	failed := errors.New("failed")
 	require.ErrorIs(t, r.turns(Result{}, func(int) (float64, error) { return 0, failed }), failed)
+}
+
+// TestSumAndWorstOfQueries: the sum is of the times of a round, and the worst query has the lowest
+// ratio, not the longest time.
+func TestSumAndWorstOfQueries(t *testing.T) {
+	var out bytes.Buffer
+	r := &runner{Options: Options{Rounds: 2}, w: &out}
+	require.NoError(t, r.result(Result{Name: "long"}, [2][]float64{{4, 8}, {8, 16}}))
+	require.NoError(t, r.result(Result{Name: "short"}, [2][]float64{{1, 1}, {0.5, 0.5}}))
+	require.NoError(t, r.sums(r.results))
+	require.Len(t, r.results, 4)
+	sum, worst := r.results[2], r.results[3]
+	require.Equal(t, [2]float64{7, 12.5}, [2]float64{sum.Ours, sum.Theirs})
+	require.Equal(t, [2]float64{1.7, 16.5 / 9}, [2]float64{sum.Low, sum.High})
+	require.Equal(t, worstOfAll, worst.Name)
+	require.Equal(t, 0.5, worst.Ratio)
+	require.Contains(t, out.String(), "the worst query is short")
+}
+
+// TestAnswersAreNear but for what is rounded.
+func TestAnswersAreNear(t *testing.T) {
+	require.True(t, near("a|1.00000000|\nb|2|\n", "a|1.0000000001|\nb|2|\n"))
+	require.False(t, near("a|1.0|\n", "a|1.1|\n"))
+	require.False(t, near("a|1|\n", "b|1|\n"))
+	require.False(t, near("1|\n1|\n", "1|\n"))
+	require.False(t, near("1|\n1|\n", "1|1|\n"))
 }
 
 // TestDrawings are the same for the same figures, and hold all of them.

@@ -25,11 +25,12 @@ type Options struct {
 	Rows     int    // of the table that statements read
 	Round    time.Duration
 	Rounds   int
-	Only     string // only works whose name contains it
-	Record   string // file that gets the ratios; "": none
-	Against  string // file with ratios of an earlier run; "": none
-	Plots    string // folder that gets the drawings; "": none
-	Growth   int    // greatest number of rows of the growth plots; 0: none
+	Only     string  // only works whose name contains it
+	Record   string  // file that gets the ratios; "": none
+	Against  string  // file with ratios of an earlier run; "": none
+	Plots    string  // folder that gets the drawings; "": none
+	Growth   int     // greatest number of rows of the growth plots; 0: none
+	TPCH     float64 // scale of TPC-H; 0: none
 }
 
 // Result is what came of a work.
@@ -42,6 +43,7 @@ type Result struct {
 	// Ratio is the median, over the rounds, of how many times as fast minidb was.
 	Ratio, Low, High float64
 	Reach            float64
+	rounds           [2][]float64 // what was measured in each round
 }
 
 // Run compares, and prints a line for each work.
@@ -101,10 +103,31 @@ func (r *runner) servers(ctx context.Context) (err error) {
 		if err == nil {
 			_, err = fmt.Fprintf(r.w, "%s: %s\n", s.name, line)
 		}
-		if err == nil {
-			err = made.exec(ctx, tables(r.Rows)...)
-		}
 		if err != nil {
+			return err
+		}
+	}
+	if err := r.works(ctx, sides); err != nil {
+		return err
+	}
+	return r.tpch(ctx, sides)
+}
+
+// works measures transactions and statements on tables of Rows rows, which are made only if any of
+// these works is wanted.
+func (r *runner) works(ctx context.Context, sides [2]*side) error {
+	some := false
+	for _, work := range rates() {
+		some = some || strings.Contains(work.name, r.Only)
+	}
+	for _, work := range statements(r.Rows) {
+		some = some || strings.Contains(work.name, r.Only)
+	}
+	if !some {
+		return nil
+	}
+	for _, s := range sides {
+		if err := s.exec(ctx, tables(r.Rows)...); err != nil {
 			return err
 		}
 	}
@@ -139,6 +162,11 @@ func (r *runner) turns(res Result, measure func(side int) (float64, error)) erro
 			got[side] = append(got[side], v)
 		}
 	}
+	return r.result(res, got)
+}
+
+// result keeps and prints what was measured in the rounds of both sides.
+func (r *runner) result(res Result, got [2][]float64) error {
 	ratios := make([]float64, r.Rounds)
 	for i := range ratios {
 		if ratios[i] = got[1][i] / got[0][i]; res.PerSecond {
@@ -147,6 +175,7 @@ func (r *runner) turns(res Result, measure func(side int) (float64, error)) erro
 	}
 	res.Ours, res.Theirs, res.Ratio = median(got[0]), median(got[1]), median(ratios)
 	res.Low, res.High = slices.Min(ratios), slices.Max(ratios)
+	res.rounds = got
 	r.results = append(r.results, res)
 	return r.line(res)
 }
