@@ -1,6 +1,7 @@
 package minidb
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,7 @@ func (c *collector) Describe(cols []physical.Column) error {
 func (c *collector) Rows(b *types.Batch, from, to int) error {
 	n := len(b.Cols)
 	block := make([]types.Datum, (to-from)*n)
+	c.rows = slices.Grow(c.rows, to-from)
 	for i := from; i < to; i++ {
 		row := block[:n:n]
 		block = block[n:]

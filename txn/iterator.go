@@ -71,10 +71,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	}
 	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true}
 	it.noted = t.reads == nil && (t.node == nil || opts.Unserialized)
-	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
-	if span.End != nil && it.span.End == nil {
-		it.span.End = []byte{}
-	}
+	it.span = cloneSpan(span)
 	if it.span.Empty() {
 		return it, nil
 	}
@@ -90,6 +87,20 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 		return nil, err
 	}
 	return it, nil
+}
+
+// cloneSpan returns a span of the same keys, whose ends share their memory with nothing else.
+func cloneSpan(span kv.Span) kv.Span {
+	n := len(span.Start)
+	both := make([]byte, n+len(span.End))
+	out := kv.Span{}
+	if copy(both, span.Start); span.Start != nil {
+		out.Start = both[:n:n]
+	}
+	if copy(both[n:], span.End); span.End != nil {
+		out.End = both[n:]
+	}
+	return out
 }
 
 // openScanner opens a scanner over what is left of the span, in a snapshot in which no pending

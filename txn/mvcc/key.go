@@ -107,12 +107,18 @@ func MetaKey(name string) []byte { return append([]byte{familyMeta}, name...) }
 func familySpan(family byte, span kv.Span) kv.Span {
 	out := kv.Span{Start: []byte{family}, End: []byte{family + 1}}
 	if span.Start != nil {
-		out.Start = AppendRow(out.Start, span.Start)
+		out.Start = appendFamilyRow(family, span.Start)
 	}
 	if span.End != nil {
-		out.End = AppendRow([]byte{family}, span.End)
+		out.End = appendFamilyRow(family, span.End)
 	}
 	return out
+}
+
+// appendFamilyRow returns the row of a user key behind its family. A few bytes are escaped at most
+// in most keys.
+func appendFamilyRow(family byte, key []byte) []byte {
+	return AppendRow(append(make([]byte, 0, 1+len(key)+rowExtra+8), family), key)
 }
 
 // KeyOf takes a raw key of the engine apart: the user key that it is about, and, for a write

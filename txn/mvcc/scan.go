@@ -45,6 +45,9 @@ type Scanner struct {
 	err     error
 
 	lockKey, lockVal []byte // of the key that a lock showed
+
+	// room is the first memory of prefix and keyBuf.
+	room [2][48]byte
 }
 
 // ScanParams choose what Scan returns.
@@ -57,6 +60,7 @@ type ScanParams struct {
 // Scan opens a scanner over a span of user keys.
 func (v *View) Scan(ctx context.Context, span kv.Span, p ScanParams) (*Scanner, error) {
 	s := &Scanner{v: v, ctx: ctx, p: p.ReadParams, reverse: p.Reverse, keys: p.KeysOnly}
+	s.prefix, s.keyBuf = s.room[0][:0], s.room[1][:0]
 	if p.Reverse {
 		s.valBuf = make([]byte, 0, 64) // never nil, so that an empty value is not nil either
 	}
