@@ -34,6 +34,9 @@ type client struct {
 	within        context.Context // of the running statement, for what its result writer does
 	text          string
 	running       running
+	cancelRun     context.CancelCauseFunc // ends within
+	timeout       *time.Timer             // of the running statement; nil: none
+	lasting       lasting
 	progress      progress
 	memory        *memory.Account        // what statements, their transaction and its portals hold
 	held          *memory.Account        // what outlives transactions: cursors WITH HOLD
@@ -58,6 +61,13 @@ func (s *client) currentActivity() pgcatalog.Activity {
 	s.activity.Lock()
 	defer s.activity.Unlock()
 	return s.activity.Activity
+}
+
+// queryStart is when the running statement began.
+func (s *client) queryStart() time.Time {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	return s.activity.QueryStart
 }
 
 // waits shows in pg_stat_activity what the running statement waits for; "" ends it.

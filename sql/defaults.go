@@ -87,13 +87,15 @@ func (s *client) startAsked(ctx context.Context, o SessionOptions, role *acl.Rol
 	}
 	var a *acl.Authority
 	var lists []catalog.ObjectACL
-	if err := s.engine.inCatalog(ctx, func(v *catalog.View) (err error) {
-		if a, err = s.authorityIn(ctx, v); err == nil {
-			lists, err = v.ObjectACLs(ctx, s.databaseID)
+	if needsRights(o.Settings) {
+		if err := s.engine.inCatalog(ctx, func(v *catalog.View) (err error) {
+			if a, err = s.authorityIn(ctx, v); err == nil {
+				lists, err = v.ObjectACLs(ctx, s.databaseID)
+			}
+			return err
+		}); err != nil {
+			return err
 		}
-		return err
-	}); err != nil {
-		return err
 	}
 	asked := make(map[string]string, len(o.Settings))
 	for name, value := range o.Settings {
@@ -107,6 +109,17 @@ func (s *client) startAsked(ctx context.Context, o SessionOptions, role *acl.Rol
 		return err
 	}
 	return s.settings.SetLayer(settings.ByClient, asked)
+}
+
+// needsRights reports whether it depends on the session's rights if it may have the settings. Most
+// clients ask for what every role may have.
+func needsRights(asked map[string]string) bool {
+	for name := range asked {
+		if d := settings.Lookup(name); d != nil && d.Guarded() || isIdentity(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // followSystem takes over what pg_reload_conf() loaded since.
@@ -179,6 +192,10 @@ func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Data
 // session may not have is logged and left out.
 func (s *client) takeOver(ctx context.Context, v *catalog.View, l settings.Layer,
 	entries []string) error {
+	if len(entries) == 0 {
+		s.setLayer(l, nil)
+		return nil
+	}
 	values := settings.Entries(entries)
 	a, err := s.authorityIn(ctx, v)
 	if err != nil {

@@ -54,7 +54,7 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 		accessor
 	}{accessor: accessor{s: s, ctx: ctx}}
 	f.Reg, f.Now = &r.accessor, s.tx.started
-	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart,
+	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.queryStart(),
 		TxnTime: s.tx.started, Location: f.Location,
 		Session: &r.accessor, Format: f}
 	r.Format.Work, r.Format.Runtime = &r.Runtime, &r.Runtime
@@ -96,7 +96,7 @@ func (s *planRunner) Format() *types.Format {
 	s.format.Reg, s.format.Now, s.format.Work = &s.outOfPlan, s.tx.started, s
 	s.format.Runtime = &s.betweenPlans
 	s.betweenPlans = expr.Runtime{Ctx: s.outOfPlan.ctx, TxnTime: s.tx.started,
-		StatementTime: s.currentActivity().QueryStart, Location: s.format.Location,
+		StatementTime: s.queryStart(), Location: s.format.Location,
 		Session: &s.outOfPlan, Format: s.format}
 	return &s.format
 }

@@ -23,8 +23,8 @@ const firstUserOID = 16384
 // function, a procedure, or a function that returns a set.
 func (s *Session) PrepareCall(ctx context.Context, function types.OID,
 	out ResultWriter) (*Prepared, error) {
-	ctx, done := s.begin(ctx, "", out)
-	defer done()
+	ctx = s.begin(ctx, "", out)
+	defer s.end()
 	ps, err := s.prepareCall(ctx, function)
 	if err != nil {
 		err = toSQL(ctx, err)

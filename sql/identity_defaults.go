@@ -16,6 +16,12 @@ import (
 // take effect.
 var identityNames = []string{"session_authorization", "role"}
 
+func isIdentity(name string) bool {
+	return slices.ContainsFunc(identityNames, func(n string) bool {
+		return strings.EqualFold(n, name)
+	})
+}
+
 // ownIdentities takes out of the settings that a session begins with the roles that it may not
 // have, and returns why: each role may store such settings for itself, and send them in the
 // start-up packet. A session_authorization is checked but has no effect, as in PostgreSQL: the

@@ -70,6 +70,7 @@ func (s *Session) Close(ctx context.Context) {
 	s.listener.Close()
 	s.locks.Close()
 	s.running.over(nil)
+	s.lasting.forget()
 	s.memory.Close()
 	s.held.Close()
 	s.engine.unregister(s)

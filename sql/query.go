@@ -49,8 +49,8 @@ func (s *Session) Query(ctx context.Context, text string, results ResultWriter) 
 // parse parses the text of a Query; a cancel request and statement_timeout end that too.
 func (s *Session) parse(ctx context.Context, text string, results ResultWriter) ([]parse.Parsed,
 	error) {
-	ctx, done := s.begin(ctx, text, results)
-	defer done()
+	ctx = s.begin(ctx, text, results)
+	defer s.end()
 	stmts, err := parse.Parse(ctx, text)
 	if err != nil {
 		err = s.toSQL(ctx, err)

@@ -26,8 +26,8 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 	if p.of.query {
 		text = p.of.text
 	}
-	ctx, done := s.begin(ctx, text, results)
-	defer done()
+	ctx = s.begin(ctx, text, results)
+	defer s.end()
 	suspended, err = s.proceed(ctx, p, limit, results)
 	if err != nil && err != errNotServed {
 		if p.src != nil {
@@ -237,9 +237,8 @@ func (s *Session) Sync(ctx context.Context) error {
 		return nil
 	}
 	if s.tx.tx != nil && s.tx.tx.Dirty() { // otherwise the commit takes no time
-		var done func()
-		ctx, done = s.begin(ctx, s.text, nil)
-		defer done()
+		ctx = s.begin(ctx, s.text, nil)
+		defer s.end()
 	}
 	return s.toSQL(ctx, s.commit(ctx))
 }

@@ -14,8 +14,8 @@ import (
 // the unnamed one before it. declared holds OIDs; 0 is to be inferred.
 func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID,
 	out ResultWriter) (*Prepared, error) {
-	ctx, done := s.begin(ctx, text, out)
-	defer done()
+	ctx = s.begin(ctx, text, out)
+	defer s.end()
 	if len(text) > smallText {
 		var work *memory.Work
 		ctx, work = memory.With(ctx, s.memory)

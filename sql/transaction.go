@@ -29,10 +29,10 @@ func (s *transactor) setActivity(state, query string) {
 	}
 }
 
-// begin prepares to run one statement: its context ends by Cancel and by statement_timeout.
-func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (context.Context,
-	func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// begin prepares to run one statement: its context ends by Cancel and by statement_timeout. end
+// follows it.
+func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) context.Context {
+	ctx, cancel := context.WithCancelCause(s.lasting.parent(ctx))
 	s.running.set(cancel)
 	s.out, s.text, s.within = out, text, ctx
 	s.followSystem()
@@ -40,20 +40,24 @@ func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (
 	if s.tx.tx != nil {
 		s.tx.tx.SetStatement(ctx, text)
 	}
-	var timer *time.Timer
+	s.cancelRun = cancel
 	if d := s.settings.Derived().StatementTimeout; d > 0 {
-		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })
+		s.timeout = time.AfterFunc(d, func() { cancel(errStatementTimeout) })
 	}
 	s.setActivity("active", text)
-	return ctx, func() {
-		if timer != nil {
-			timer.Stop()
-		}
-		s.running.set(nil)
-		s.out, s.within = nil, context.Background()
-		cancel(nil)
-		s.memory.Settle()
+	return ctx
+}
+
+// end is called when the statement that begin began is over.
+func (s *transactor) end() {
+	if s.timeout != nil {
+		s.timeout.Stop()
+		s.timeout = nil
 	}
+	s.running.set(nil)
+	s.out, s.within = nil, context.Background()
+	s.cancelRun(nil)
+	s.memory.Settle()
 }
 
 // start begins a transaction in the session: state was idle.

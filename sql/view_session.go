@@ -48,8 +48,8 @@ func (s *Session) AdvanceViews(ctx context.Context, views []table.ID,
 
 // maintaining runs f in a transaction, and commits it.
 func (s *Session) maintaining(ctx context.Context, f func(ctx context.Context) error) error {
-	ctx, done := s.begin(ctx, "incremental views", silence{})
-	defer done()
+	ctx = s.begin(ctx, "incremental views", silence{})
+	defer s.end()
 	s.start(inBlock)
 	s.tx.isolation = "repeatable read"
 	err := f(ctx)

@@ -23,15 +23,7 @@ func BenchmarkSelect(b *testing.B) {
 		c := s.login(b, nil)
 		c.send(&pgproto3.Parse{Name: "p", Query: "SELECT n FROM t WHERE id = $1"}, &pgproto3.Sync{})
 		c.until("ReadyForQuery")
-		var packet []byte
-		for _, m := range []pgproto3.FrontendMessage{
-			&pgproto3.Bind{PreparedStatement: "p", Parameters: [][]byte{[]byte("77")}},
-			&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{},
-		} {
-			var err error
-			packet, err = m.Encode(packet)
-			require.NoError(b, err)
-		}
+		packet := selectPacket(b)
 		var in [1024]byte
 		return func() error {
 			if _, err := c.conn.Write(packet); err != nil {
@@ -60,6 +52,20 @@ func BenchmarkSelect(b *testing.B) {
 			}
 		})
 	})
+}
+
+// selectPacket runs the prepared statement "p", as pgbench does it.
+func selectPacket(t testing.TB) (packet []byte) {
+	for _, m := range []pgproto3.FrontendMessage{
+		&pgproto3.Bind{PreparedStatement: "p", Parameters: [][]byte{[]byte("77")},
+			ResultFormatCodes: []int16{0}},
+		&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{},
+	} {
+		var err error
+		packet, err = m.Encode(packet)
+		require.NoError(t, err)
+	}
+	return packet
 }
 
 // readUntilReady reads messages, which must fit into buf, up to ReadyForQuery.

@@ -36,6 +36,8 @@ type conn struct {
 	skipping bool   // until Sync, after an error in the extended protocol
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
+	message  bindMessage
+	names    names
 	results  resultWriter // of the statement that runs
 }
 
@@ -60,7 +62,7 @@ func (c *conn) terminate() {
 }
 
 // closing reports whether the connection was asked to end.
-func (c *conn) closing() bool { return c.server.draining() || c.session.Terminated() }
+func (c *conn) closing() bool { return c.server.draining.Load() || c.session.Terminated() }
 
 // serve runs the connection. Its session ends before the error is sent, so that a client that does
 // not read holds no locks meanwhile.
@@ -155,6 +157,7 @@ func (c *conn) start(ctx context.Context) error {
 	if c.session, err = c.server.engine.NewSession(ctx, o); err != nil {
 		return err
 	}
+	c.session.LastsWith(ctx)
 	c.clock.limit(time.Time{})
 	_ = c.net.SetWriteDeadline(time.Time{})
 	c.in.within = c.server.limits.message

@@ -75,11 +75,10 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
-	var m pgproto3.Bind
-	if err := m.Decode(body); err != nil {
-		return protocolError(err.Error())
-	}
-	ps, err := c.session.Statement(m.PreparedStatement)
+	m := &c.message
+	m.read(body)
+	defer m.done()
+	ps, err := c.session.Statement(m.statement)
 	if err != nil {
 		return err
 	}
@@ -87,45 +86,45 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 	if err := c.session.RenewTypes(ctx, ps); err != nil {
 		return err
 	}
-	params, err := c.parameters(&m, ps)
+	params, err := c.parameters(m, ps)
 	if err != nil {
 		return err
 	}
-	if n := len(m.ResultFormatCodes); n > 1 && n != len(ps.Columns) {
+	if n := len(m.results); n > 1 && n != len(ps.Columns) {
 		return sqlerr.New(sqlerr.ProtocolViolation,
 			"bind message has %d result formats but query has %d columns", n, len(ps.Columns))
 	}
-	for _, code := range m.ResultFormatCodes {
+	for _, code := range m.results {
 		if code != 0 && code != 1 {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
 		}
 	}
-	p, err := c.session.Bind(ctx, m.DestinationPortal, ps, params)
+	p, err := c.session.Bind(ctx, m.portal, ps, params)
 	if err != nil {
 		return err
 	}
-	p.Formats = m.ResultFormatCodes
+	p.Formats = m.results
 	c.out.simple('2')
 	return nil
 }
 
 // parameters decodes the values of a Bind by the types of the statement.
-func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, error) {
-	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
+func (c *conn) parameters(m *bindMessage, ps *sql.Prepared) ([]types.Datum, error) {
+	if n := len(m.formats); n > 1 && n != len(m.values) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
-			"bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
+			"bind message has %d parameter formats but %d parameters", n, len(m.values))
 	}
-	if len(m.Parameters) != len(ps.ParamTypes) {
+	if len(m.values) != len(ps.ParamTypes) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
 			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
-			len(m.Parameters), m.PreparedStatement, len(ps.ParamTypes))
+			len(m.values), m.statement, len(ps.ParamTypes))
 	}
-	if len(m.Parameters) == 0 {
+	if len(m.values) == 0 {
 		return nil, nil
 	}
 	f := c.session.Format()
-	out := make([]types.Datum, len(m.Parameters))
-	for i, b := range m.Parameters {
+	out := make([]types.Datum, len(m.values))
+	for i, b := range m.values {
 		var err error
 		if out[i], err = parameter(ps.ParamTypes[i], b, m, i, f); err != nil {
 			return nil, err
@@ -136,9 +135,9 @@ func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, er
 
 // parameter decodes the i-th value of a Bind, b, which is nil for NULL. Its errors name the portal
 // and the parameter.
-func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format) (d types.Datum,
+func parameter(t *types.Type, b []byte, m *bindMessage, i int, f *types.Format) (d types.Datum,
 	err error) {
-	code := format(m.ParameterFormatCodes, i)
+	code := format(m.formats, i)
 	if d, err = value(t, b, code, f); err == nil {
 		return d, nil
 	}
@@ -147,10 +146,10 @@ func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format
 	if code == 0 && b != nil && types.CheckUTF8(b) == nil {
 		shown = hidden(b)
 	}
-	if m.DestinationPortal == "" {
+	if m.portal == "" {
 		return d, sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, shown)
 	}
-	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.DestinationPortal, i+1, shown)
+	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.portal, i+1, shown)
 }
 
 // value decodes a value that a client sent, nil for NULL, by its format.
@@ -191,12 +190,10 @@ func hidden(b []byte) string {
 }
 
 func (c *conn) describe(body []byte) error {
-	var m pgproto3.Describe
-	if err := m.Decode(body); err != nil {
-		return protocolError(err.Error())
-	}
-	if m.ObjectType == 'S' {
-		ps, err := c.session.Statement(m.Name)
+	w := walker{b: body[1:]}
+	name := c.names.of(w.name())
+	if body[0] == 'S' {
+		ps, err := c.session.Statement(name)
 		if err != nil {
 			return err
 		}
@@ -208,7 +205,7 @@ func (c *conn) describe(body []byte) error {
 		c.out.rowDescription(ps.Columns, nil)
 		return nil
 	}
-	p, err := c.session.Portal(m.Name)
+	p, err := c.session.Portal(name)
 	if err != nil {
 		return err
 	}
@@ -222,16 +219,13 @@ func (c *conn) describe(body []byte) error {
 }
 
 func (c *conn) execute(ctx context.Context, body []byte) error {
-	var m pgproto3.Execute
-	if err := m.Decode(body); err != nil {
-		return protocolError(err.Error())
-	}
-	p, err := c.session.Portal(m.Portal)
+	w := walker{b: body}
+	p, err := c.session.Portal(c.names.of(w.name()))
 	if err != nil {
 		return err
 	}
 	c.text, p.Single = p.Statement.Text, c.in.syncFollows()
-	return c.batch.run(ctx, c, step{portal: p, limit: int64(int32(m.MaxRows))})
+	return c.batch.run(ctx, c, step{portal: p, limit: int64(w.int32())})
 }
 
 func (c *conn) close(body []byte) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/minidb/minidb/internal/memory"
@@ -58,7 +59,19 @@ type frameReader struct {
 }
 
 func newFrameReader(r io.Reader, limit func(until time.Time)) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, 16<<10), limit: limit}
+	b := readers.Get().(*bufio.Reader)
+	b.Reset(r)
+	return &frameReader{r: b, limit: limit}
+}
+
+// readers are those of connections that are over: most of the memory of a short one.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16<<10) }}
+
+// close gives the reader to a later connection. Nothing is read any more.
+func (f *frameReader) close() {
+	f.r.Reset(nil)
+	readers.Put(f.r)
+	f.r = nil
 }
 
 // expect bounds the wait for n bytes of a message that has begun, if they are not there yet.

@@ -39,6 +39,8 @@ type Server struct {
 	access   atomic.Pointer[Access]
 	attempts *attempts
 
+	draining atomic.Bool // set under mu, once: every message asks
+
 	slow, dropped repeated // connections that did not send a start-up packet
 	failed        repeated // connections whose TLS handshake failed
 	stopping      chan struct{}
@@ -71,7 +73,7 @@ func NewServer(engine *sql.Engine) *Server {
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	s.mu.Lock()
-	if s.mu.draining {
+	if s.draining.Load() {
 		s.mu.Unlock()
 		return ErrServerClosed
 	}
@@ -99,7 +101,7 @@ func (s *Server) acceptAll(l net.Listener) error {
 			pause = first
 			s.accept(nc)
 			continue
-		case s.draining():
+		case s.draining.Load():
 			return ErrServerClosed
 		case outOfDescriptors(err):
 			if pause == first {
@@ -138,7 +140,7 @@ func outOfDescriptors(err error) bool {
 func (s *Server) accept(nc net.Conn) {
 	c := newConn(s, nc)
 	s.mu.Lock()
-	if s.mu.draining {
+	if s.draining.Load() {
 		s.mu.Unlock()
 		nc.Close()
 		return
@@ -155,6 +157,7 @@ func (s *Server) accept(nc net.Conn) {
 			}
 			s.remove(c) // first: a client that sees the end may come again at once
 			c.hangUp()
+			c.in.close()
 		}()
 		c.serve()
 	}()
@@ -165,8 +168,7 @@ func (s *Server) accept(nc net.Conn) {
 // running, sends those clients the error too, and returns ctx's error once all are gone.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	if !s.mu.draining {
-		s.mu.draining = true
+	if !s.draining.Swap(true) {
 		close(s.stopping)
 	}
 	for l := range s.mu.listeners {
@@ -216,10 +218,4 @@ func (s *Server) Close() error {
 		return err
 	}
 	return nil
-}
-
-func (s *Server) draining() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mu.draining
 }

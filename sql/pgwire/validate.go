@@ -23,13 +23,16 @@ func (w *walker) take(n int) (taken []byte) {
 	return taken
 }
 
-func (w *walker) cstring() {
+func (w *walker) cstring() { w.name() }
+
+// name steps over a string that ends with a zero byte, and returns it without that.
+func (w *walker) name() []byte {
 	i := bytes.IndexByte(w.b, 0)
 	if i < 0 {
 		w.bad = true
-		return
+		return nil
 	}
-	w.skip(i + 1)
+	return w.take(i + 1)[:i]
 }
 
 func (w *walker) int16() int {

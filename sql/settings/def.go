@@ -45,6 +45,7 @@ type Def struct {
 	Quote    bool // elements of the list are identifiers
 	Category string
 	Desc     string
+	key      string // Name in lower case
 }
 
 // Guarded reports whether the parameter may be set only with a right to it.
@@ -70,19 +71,30 @@ var defs = sync.OnceValue(func() (out []Def) {
 	for _, g := range groups {
 		for _, d := range g.Parameters {
 			d.Category, d.Context = g.Category, cmp.Or(d.Context, "user")
+			d.key = key(d.Name)
 			out = append(out, d)
 		}
 	}
 	slices.SortFunc(out, func(a, b Def) int {
-		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return strings.Compare(a.key, b.key)
 	})
+	return out
+})
+
+// reported are the parameters that ParameterStatus announces, in the order of defs.
+var reported = sync.OnceValue(func() (out []*Def) {
+	for i := range defs() {
+		if d := &defs()[i]; d.Report {
+			out = append(out, d)
+		}
+	}
 	return out
 })
 
 var byName = sync.OnceValue(func() map[string]*Def {
 	m := map[string]*Def{}
 	for i, d := range defs() {
-		m[strings.ToLower(d.Name)] = &defs()[i]
+		m[d.key] = &defs()[i]
 	}
 	return m
 })

@@ -67,6 +67,9 @@ func Entries(entries []string) map[string]string {
 // SetLayer replaces what a layer says. Values that a session could not set are left out, and joined
 // in the error.
 func (v *Values) SetLayer(l Layer, values map[string]string) error {
+	if len(values) == 0 && len(v.layers[l]) == 0 {
+		return nil // as most layers are
+	}
 	before := maps.Clone(v.base)
 	v.layers[l] = nil
 	v.merge()
@@ -88,8 +91,12 @@ func (v *Values) SetLayer(l Layer, values map[string]string) error {
 
 // SetServer replaces one of the values that New was given.
 func (v *Values) SetServer(name, value string) {
+	k := key(name)
+	if old, set := v.layers[ByServer][k]; set && old == value {
+		return
+	}
 	before := maps.Clone(v.base)
-	v.layers[ByServer][key(name)] = value
+	v.layers[ByServer][k] = value
 	v.merge()
 	v.announce(before)
 }
@@ -154,9 +161,9 @@ func (v *Values) merge() {
 
 // announce notes which reported parameters have another value than with the base before.
 func (v *Values) announce(before map[string]string) {
-	for _, d := range defs() {
-		k := key(d.Name)
-		if _, set := v.session[k]; !d.Report || set {
+	for _, d := range reported() {
+		k := d.key
+		if _, set := v.session[k]; set {
 			continue
 		}
 		old, ok := before[k]

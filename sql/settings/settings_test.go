@@ -106,6 +106,23 @@ func TestChangedNamesWhatDiffers(t *testing.T) {
 	require.Empty(t, v.Changed())
 }
 
+// TestEmptyLayersCostNothing: most sessions begin with five of them.
+func TestEmptyLayersCostNothing(t *testing.T) {
+	v := New(map[string]string{"is_superuser": "on"})
+	v.Derived()
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		require.NoError(t, v.SetLayer(ByRole, nil))
+		v.SetServer("is_superuser", "on")
+		require.True(t, v.computed)
+	}))
+	require.NoError(t, v.SetLayer(ByRole, map[string]string{"application_name": "a"}))
+	require.NoError(t, v.SetLayer(ByRole, nil))
+	require.Empty(t, v.Derived().ApplicationName)
+	v.SetServer("is_superuser", "off")
+	s, _ := v.Raw("is_superuser")
+	require.Equal(t, "off", s)
+}
+
 func TestDerived(t *testing.T) {
 	v := New(nil)
 	before := v.Derived().PlanKey

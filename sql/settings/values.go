@@ -385,12 +385,10 @@ func (v *Values) Changed() []Report {
 
 // Initial lists all reported parameters, in the order in which PostgreSQL sends them at the start.
 func (v *Values) Initial() []Report {
-	var out []Report
-	for _, d := range defs() {
-		if d.Report {
-			s, _ := v.raw(key(d.Name))
-			out = append(out, Report{d.Name, s})
-		}
+	out := make([]Report, 0, len(reported()))
+	for _, d := range reported() {
+		s, _ := v.raw(d.key)
+		out = append(out, Report{d.Name, s})
 	}
 	clear(v.changed)
 	return out
