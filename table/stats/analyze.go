@@ -18,7 +18,7 @@ type Options struct {
 	Columns []table.ColumnID
 	// Target is the number of common values and of buckets that a column may have; 0 is 100.
 	Target int
-	// Rows is how many rows the table is believed to have; 0: nobody knows. Of a large table with
+	// Rows is how many rows the table is believed to have; 0 if unknown. Of a large table with
 	// about as many, blocks of rows are read instead of all.
 	Rows int64
 	// Seed chooses the sample.

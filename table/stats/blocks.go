@@ -21,8 +21,8 @@ const (
 	// times that a table must have: a smaller one is read whole.
 	leastTarget, wholeBelow = 100, 4
 	// tolerance is how far the rows that the blocks stand for may be from those that are believed
-	// to be there, and evenness which share of the blocks must count: that of the blocks of equal
-	// size that tell as much.
+	// to be there. evenness is the least share of the blocks whose number of equal size is worth
+	// as much.
 	tolerance, evenness = 0.1, 0.5
 	// leastBlocks is in how many blocks a common value occurs: in fewer it may be frequent only
 	// there.

@@ -78,7 +78,7 @@ func large(t *testing.T, key func(i int) int64, f func(ctx context.Context, tx *
 	f(ctx, tx, d)
 }
 
-// TestBlocksStandForATable: what a pass over blocks of rows finds is near what all rows tell, also
+// TestBlocksStandForATable: what a pass over blocks of rows finds is near what all rows have, also
 // of values that lie side by side; without a number of rows that agrees all rows are read.
 func TestBlocksStandForATable(t *testing.T) {
 	large(t, func(i int) int64 { return int64(i) }, func(ctx context.Context, tx *txn.Txn,
