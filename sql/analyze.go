@@ -91,6 +91,11 @@ func (s maintenance) analyzeInside(ctx context.Context, t target, verbose bool) 
 }
 
 func (s maintenance) reportAnalyzed(t target, res *stats.Result, verbose bool) {
+	if res.Read < res.Rows {
+		s.info(verbose, "\"%s\": scanned %d of %d rows; %d rows in sample", t.desc.Name, res.Read,
+			res.Rows, res.Sampled)
+		return
+	}
 	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name,
 		res.Rows, res.Sampled)
 }

@@ -18,6 +18,11 @@ const attempts = 5
 func (r *Registry) Analyze(ctx context.Context, id table.ID, o stats.Options,
 	by Cause) (res *stats.Result, err error) {
 	o.Seed = uint64(id)
+	c, err := r.Counters(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o.Rows = c.Live
 	err = r.gather(ctx, id, func(tx *txn.Txn, d *table.Desc) (err error) {
 		if res, err = stats.Analyze(ctx, tx, d, o); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -17,6 +18,9 @@ type Options struct {
 	Columns []table.ColumnID
 	// Target is the number of common values and of buckets that a column may have; 0 is 100.
 	Target int
+	// Rows is how many rows the table is believed to have; 0 if unknown. Of a large table with
+	// about as many, blocks of rows are read instead of all.
+	Rows int64
 	// Seed chooses the sample.
 	Seed uint64
 	// Pause, if not nil, is called between batches: a pass in the background gives way to
@@ -30,7 +34,8 @@ type Options struct {
 // Result is what Analyze found.
 type Result struct {
 	Table   *Table
-	Rows    int64
+	Rows    int64 // of the table
+	Read    int64 // as many as Rows, if all were read
 	Sampled int64
 }
 
@@ -41,17 +46,24 @@ const (
 	sampleBytes   = 64 << 20
 )
 
-// Analyze reads all rows of a table that tx sees, and makes its statistics.
+// Analyze reads the rows of a table that tx sees, all or blocks of them, and makes its statistics.
 func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Result, error) {
 	if o.Target <= 0 {
 		o.Target = defaultTarget
 	}
-	a := newAnalysis(d, &o)
-	if err := a.scan(ctx, tx, d, &o); err != nil {
+	a, err := readBlocks(ctx, tx, d, &o)
+	if err != nil {
 		return nil, err
 	}
-	t := &Table{Rows: float64(a.sample.seen), Counted: time.Now(),
-		Columns: map[table.ColumnID]*Column{}}
+	rows := o.Rows
+	if a == nil {
+		a = newAnalysis(d, &o)
+		if err := a.scan(ctx, tx, d, &o); err != nil {
+			return nil, err
+		}
+		rows = a.sample.seen
+	}
+	t := &Table{Rows: float64(rows), Counted: time.Now(), Columns: map[table.ColumnID]*Column{}}
 	e := &ending{ctx: ctx}
 	for i, g := range a.columns {
 		c := g.column(e, a.sample.cols[i], a.sample.order, o.Target)
@@ -71,7 +83,8 @@ func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Resul
 	if e.err != nil {
 		return nil, e.err
 	}
-	return &Result{Table: t, Rows: a.sample.seen, Sampled: int64(len(a.sample.order))}, nil
+	return &Result{Table: t, Rows: rows, Read: a.sample.seen,
+		Sampled: int64(len(a.sample.order))}, nil
 }
 
 // analysis is a pass over the rows.
@@ -83,6 +96,12 @@ type analysis struct {
 	columns []*gathered
 	sample  *reservoir
 	keys    []*keyCounts // of GIN indexes
+	blocks  []int64      // where only blocks were read: the number of the first row of each
+
+	batch    *types.Batch
+	computed []*types.Vec // values of exprs for the batch
+	cols     []*types.Vec // those of the batch, then computed
+	row      []types.Datum
 }
 
 func newAnalysis(d *table.Desc, o *Options) *analysis {
@@ -104,6 +123,12 @@ func newAnalysis(d *table.Desc, o *Options) *analysis {
 		a.types, a.columns = append(a.types, t), append(a.columns, newGathered(t))
 	}
 	a.countKeys(d, o)
+	a.batch = types.NewBatch(a.types[:len(a.out)])
+	for _, t := range a.types[len(a.out):] {
+		a.computed = append(a.computed, types.NewVec(t, 0))
+	}
+	a.cols = append(a.batch.Cols[:len(a.out):len(a.out)], a.computed...)
+	a.row = make([]types.Datum, len(d.Columns))
 	a.sample = newReservoir(a.types, o.Target*rowsPerTarget, sampleBytes, o.Seed)
 	return a
 }
@@ -119,76 +144,81 @@ func wanted(c *table.Column, columns []table.ColumnID) bool {
 }
 
 func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Options) (err error) {
-	spans, err := table.Spans(d, nil, nil, false)
-	if err != nil {
-		return err
-	}
-	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: a.out, Spans: spans,
-		Parallel: true})
+	spec := a.scanOf(d, d.IndexSpan(table.RowIndexID))
+	spec.Parallel = true
+	s, err := table.OpenScan(ctx, tx, spec)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	b := types.NewBatch(a.types[:len(a.out)])
-	computed := make([]*types.Vec, len(a.exprs))
-	for i := range computed {
-		computed[i] = types.NewVec(a.types[len(a.out)+i], 0)
-	}
-	cols := append(b.Cols[:len(a.out):len(a.out)], computed...)
-	row := make([]types.Datum, len(d.Columns))
 	for {
-		more, err := s.Next(ctx, b)
+		more, err := a.next(ctx, s)
 		if err != nil {
 			return err
 		}
-		if err := a.compute(ctx, b, row, computed); err != nil {
+		if err := a.between(ctx, o, !more); err != nil || !more {
 			return err
-		}
-		for i, g := range a.columns {
-			g.add(cols[i], b.Len)
-		}
-		for i := range b.Len {
-			a.sample.add(cols, i)
-		}
-		for _, k := range a.keys {
-			if err := k.add(cols[k.at], b.Len); err != nil {
-				return err
-			}
-		}
-		if o.Seen != nil {
-			o.Seen(a.sample.seen, !more)
-		}
-		if !more {
-			return nil
-		}
-		if o.Pause != nil {
-			if err := o.Pause(ctx); err != nil {
-				return err
-			}
 		}
 	}
 }
 
-// compute fills vectors with the expressions for the rows of a batch.
-func (a *analysis) compute(ctx context.Context, b *types.Batch, row []types.Datum,
-	computed []*types.Vec) error {
-	for _, v := range computed {
-		v.Reset(v.Type)
-		v.Resize(b.Len)
+func (a *analysis) scanOf(d *table.Desc, span kv.Span) table.ScanSpec {
+	return table.ScanSpec{Desc: d, Out: a.out, Spans: []kv.Span{span}}
+}
+
+// next takes a batch of rows; false at the end.
+func (a *analysis) next(ctx context.Context, s *table.Scanner) (more bool, err error) {
+	b := a.batch
+	if more, err = s.Next(ctx, b); err != nil {
+		return false, err
 	}
-	if len(computed) == 0 {
-		return nil
+	if err := a.compute(ctx); err != nil {
+		return false, err
+	}
+	for i, g := range a.columns {
+		g.add(a.cols[i], b.Len)
 	}
 	for i := range b.Len {
+		a.sample.add(a.cols, i)
+	}
+	for _, k := range a.keys {
+		if err := k.add(a.cols[k.at], b.Len); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// between reports how far the pass is, and pauses unless it has ended.
+func (a *analysis) between(ctx context.Context, o *Options, ended bool) error {
+	if o.Seen != nil {
+		o.Seen(a.sample.seen, ended)
+	}
+	if o.Pause == nil || ended {
+		return nil
+	}
+	return o.Pause(ctx)
+}
+
+// compute fills vectors with the expressions for the rows of the batch.
+func (a *analysis) compute(ctx context.Context) error {
+	for _, v := range a.computed {
+		v.Reset(v.Type)
+		v.Resize(a.batch.Len)
+	}
+	if len(a.computed) == 0 {
+		return nil
+	}
+	for i := range a.batch.Len {
 		for k, o := range a.out {
-			row[o] = b.Cols[k].Get(i)
+			a.row[o] = a.cols[k].Get(i)
 		}
 		for k, x := range a.exprs {
-			d, err := a.reader.Value(ctx, x, row)
+			d, err := a.reader.Value(ctx, x, a.row)
 			if err != nil {
 				return err
 			}
-			computed[k].Set(i, d)
+			a.computed[k].Set(i, d)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/table/types"
@@ -15,6 +16,9 @@ type gathered struct {
 	nulls  int64
 	bytes  int64
 	sketch *sketch // nil for types without equality
+
+	blocks []int64 // as of the analysis; nil: all rows were read
+	table  float64 // with blocks, how many rows the table has
 }
 
 func newGathered(t *types.Type) *gathered {
@@ -80,10 +84,11 @@ func width(t *types.Type, d types.Datum) int64 {
 	return storedLen(len(d.S))
 }
 
-// value is a value of the sample, and the number of its row among the rows of the sample.
+// value is a value of the sample, the number of its row among the rows of the sample, and that of
+// its block: where all rows were read, each is one.
 type value struct {
-	d  types.Datum
-	at int
+	d         types.Datum
+	at, block int
 }
 
 // column makes the statistics of a column of the sample. target is the number of common values, and
@@ -105,22 +110,28 @@ func (g *gathered) column(e *ending, v *types.Vec, order []int64, target int) *C
 		return c
 	}
 	var values []value
-	wides := 0
+	wides, block := 0, 0
 	for place, i := range byNumber(e, order) {
 		if e.step() {
 			return c
+		}
+		if block = place; g.blocks != nil {
+			block, _ = slices.BinarySearch(g.blocks, order[i]+1)
 		}
 		switch d := v.Get(i); {
 		case d.Null:
 		case wide(g.t, d):
 			wides++
 		default:
-			values = append(values, value{d, place})
+			values = append(values, value{d, place, block})
 		}
 	}
 	sortStable(e, values, func(a, b value) int { return g.compare(a.d, b.d) })
 	runs := g.runs(e, values)
-	if int64(len(order)) == g.rows { // the sample is the whole table
+	if g.blocks != nil {
+		c.Distinct = spread(runs, wides, float64(len(order))/g.table,
+			math.Round(g.table*float64(there)/float64(g.rows)))
+	} else if int64(len(order)) == g.rows { // the sample is the whole table
 		c.Distinct = float64(len(runs) + wides)
 	} else {
 		c.Distinct = g.distinct(float64(there), len(runs) == len(values))
@@ -169,8 +180,8 @@ func byNumber(e *ending, order []int64) []int {
 	return out
 }
 
-// run is n equal values of the sorted sample.
-type run struct{ from, n int }
+// run is n equal values of the sorted sample, of so many blocks.
+type run struct{ from, n, blocks int }
 
 func (g *gathered) runs(e *ending, values []value) []run {
 	var out []run
@@ -179,10 +190,13 @@ func (g *gathered) runs(e *ending, values []value) []run {
 			return nil
 		}
 		if i > 0 && g.compare(values[i-1].d, values[i].d) == 0 {
-			out[len(out)-1].n++
+			r := &out[len(out)-1]
+			if r.n++; values[i-1].block != values[i].block {
+				r.blocks++
+			}
 			continue
 		}
-		out = append(out, run{i, 1})
+		out = append(out, run{i, 1, 1})
 	}
 	return out
 }
@@ -203,8 +217,12 @@ const (
 func (g *gathered) common(e *ending, runs []run, distinct float64, values int, all bool,
 	target int) []run {
 	var out []run
+	least := leastCommon
+	if g.blocks != nil {
+		least = leastBlocks
+	}
 	for _, r := range runs {
-		if r.n >= leastCommon {
+		if r.blocks >= least {
 			out = append(out, r)
 		}
 	}
@@ -213,9 +231,9 @@ func (g *gathered) common(e *ending, runs []run, distinct float64, values int, a
 		return out
 	}
 	out = out[:min(len(out), target)]
-	least := commoner * float64(values) / distinct
+	average := float64(values) / distinct
 	for i, r := range out {
-		if float64(r.n) < least {
+		if float64(r.n) < commoner*average {
 			return out[:i]
 		}
 	}

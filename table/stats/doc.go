@@ -24,6 +24,14 @@
 // sample has exact statistics. Memory is bounded by the sample, which shrinks, and stays uniform,
 // when its values are long.
 //
+// Of a table with four times as many rows as its sample, or more, only the sample is read, as
+// PostgreSQL does: blocks of 64 rows on average, at random among the integers of the first key
+// column. The number of rows is the counters', and is believed only where the blocks agree with it;
+// where they do not, or are of very different sizes, or the key begins with something else, all
+// rows are read. The number of different values is then estimated from the sample (Haas and Stokes,
+// JASA 1998), with a value that comes several times in a block counted once (Chaudhuri et al.,
+// SIGMOD 2004): neighbours are often alike.
+//
 // Of the keys that a GIN index has of a column's values, [Keys] has the most common ones. They are
 // counted in rows of a sample of their own, because long documents are not kept in the reservoir.
 //
