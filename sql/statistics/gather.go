@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -41,7 +43,7 @@ func (r *Registry) Count(ctx context.Context, id table.ID) (rows int64, err erro
 	found := false
 	err = r.gather(ctx, id, func(tx *txn.Txn, d *table.Desc) error {
 		found = true
-		n, bytes, err := count(ctx, tx, d)
+		n, err := count(ctx, tx, d)
 		if err != nil {
 			return err
 		}
@@ -51,6 +53,10 @@ func (r *Registry) Count(ctx context.Context, id table.ID) (rows int64, err erro
 			return err
 		}
 		if t == nil {
+			bytes, err := rowBytes(ctx, tx, d)
+			if err != nil {
+				return err
+			}
 			t = &stats.Table{RowBytes: bytes}
 		}
 		t.Rows, t.Counted = float64(n), time.Now()
@@ -82,23 +88,35 @@ func (r *Registry) gather(ctx context.Context, id table.ID,
 	return err
 }
 
-// count reads the rows of a table, and the bytes of one on average.
-func count(ctx context.Context, tx *txn.Txn, d *table.Desc) (rows int64, bytes float64, err error) {
-	it, err := tx.Scan(ctx, d.IndexSpan(table.RowIndexID), txn.ScanOptions{})
+// count counts the rows of a table.
+func count(ctx context.Context, tx *txn.Txn, d *table.Desc) (rows int64, err error) {
+	sc, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d,
+		Spans: []kv.Span{d.IndexSpan(table.RowIndexID)}, Parallel: true})
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
-	total := 0
-	for it.Next() {
-		rows++
-		total += len(it.Key()) + len(it.Value())
-		if rows%4096 == 0 && ctx.Err() != nil {
-			return 0, 0, ctx.Err()
+	defer func() { err = errors.Join(err, sc.Close()) }()
+	for b := types.NewBatchCap(nil, 0); ; rows += int64(b.Len) {
+		if more, err := sc.Next(ctx, b); err != nil || !more {
+			return rows, err
 		}
 	}
-	if rows > 0 {
-		bytes = float64(total) / float64(rows)
+}
+
+// rowsMeasured is how many rows tell what one takes where nothing is known of a table.
+const rowsMeasured = 4096
+
+// rowBytes returns the bytes of a row, on average over the first ones.
+func rowBytes(ctx context.Context, tx *txn.Txn, d *table.Desc) (mean float64, err error) {
+	it, err := tx.Scan(ctx, d.IndexSpan(table.RowIndexID), txn.ScanOptions{})
+	if err != nil {
+		return 0, err
 	}
-	return rows, bytes, it.Err()
+	defer func() { err = errors.Join(err, it.Close()) }()
+	rows, total := 0, 0
+	for rows < rowsMeasured && it.Next() {
+		rows++
+		total += len(it.Key()) + len(it.Value())
+	}
+	return float64(total) / float64(max(rows, 1)), it.Err()
 }
