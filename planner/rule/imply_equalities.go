@@ -23,7 +23,7 @@ func (jg *joinGraph) implyEqualities() {
 	for k := range jg.conds {
 		jc := &jg.conds[k]
 		a, b, ok := equalColumns(jc.e)
-		if !ok || !jc.equal || !passesOn(jg.c.Meta.Col(a).T.OID) {
+		if !ok || !jc.equal || !passesOn(jg.c.Meta.Col(a).T) {
 			continue
 		}
 		jc.columns = [2]logical.ColID{a, b}
@@ -56,14 +56,8 @@ func (jg *joinGraph) leafOf(id logical.ColID) int {
 }
 
 // passesOn reports whether equality of a type passes on from one pair of values to the next,
-// whatever the columns' collations.
-func passesOn(oid types.OID) bool {
-	switch oid {
-	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDDate, types.OIDUUID:
-		return true
-	}
-	return false
-}
+// whatever the columns' collations: it compares integers.
+func passesOn(t *types.Type) bool { return t.Family.Order() == types.I64 }
 
 // tie records that a join makes two columns equal. It returns false if they are already. No columns
 // are never equal.

@@ -103,7 +103,7 @@ func count(ctx context.Context, tx *txn.Txn, d *table.Desc) (rows int64, err err
 	}
 }
 
-// rowsMeasured is how many rows tell what one takes where nothing is known of a table.
+// rowsMeasured is of how many rows the size is measured where nothing is known of a table.
 const rowsMeasured = 4096
 
 // rowBytes returns the bytes of a row, on average over the first ones.
