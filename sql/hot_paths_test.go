@@ -19,7 +19,8 @@ import (
 )
 
 // cost is what one operation may cost: what it asks of the store, what it makes durable, and what
-// it allocates. Counts of the store are means over many operations.
+// it allocates. Counts are means over many operations, among which the background does something
+// now and then: the bounds leave room for that, and for what the race detector allocates.
 type cost struct {
 	reads   float64 // gets and iterators
 	updates float64 // of the store, each one batch
@@ -49,6 +50,9 @@ func ints(values ...int) []types.Datum {
 
 const hotRows = 600
 
+// background is what it adds to an operation, on average.
+const background = 0.05
+
 // each gives every text the same parameters.
 func each(texts int, params func(i int) []types.Datum) func(i int) [][]types.Datum {
 	return func(i int) [][]types.Datum {
@@ -65,25 +69,25 @@ func anyHotRow(i int) []types.Datum { return ints(i*7%(hotRows-100) + 1) }
 var hotPaths = []hotPath{
 	{name: "select by primary key", texts: []string{"SELECT v FROM t WHERE id = $1"},
 		params: each(1, anyHotRow),
-		atMost: cost{reads: 0.1, objects: 19, heap: 4200}},
+		atMost: cost{reads: 0.1, objects: 19, heap: 4800}},
 	{name: "select by secondary index", texts: []string{"SELECT v FROM t WHERE h = $1"},
 		params: each(1, anyHotRow),
-		atMost: cost{reads: 1.1, objects: 51, heap: 11_500}},
+		atMost: cost{reads: 1.1, objects: 51, heap: 13_200}},
 	{name: "range of 100 rows", texts: []string{"SELECT v FROM t WHERE id >= $1 AND id < $1 + 100"},
 		params: each(1, anyHotRow),
-		atMost: cost{reads: 1.1, objects: 55, heap: 18_500}},
+		atMost: cost{reads: 1.1, objects: 55, heap: 21_300}},
 	{name: "insert with a secondary index", texts: []string{"INSERT INTO t VALUES ($1, $1, 'new')"},
 		params: each(1, func(i int) []types.Datum { return ints(100_000 + i) }),
-		atMost: cost{reads: 1.1, updates: 1.01, syncs: 1.01, cells: 2.1, bytes: 85, objects: 94,
-			heap: 9300}},
+		atMost: cost{reads: 1.1, updates: 1, syncs: 1, cells: 2.1, bytes: 85, objects: 94,
+			heap: 10_700}},
 	{name: "update of an indexed column", texts: []string{"UPDATE t SET h = h + 1 WHERE id = $1"},
 		params: each(1, anyHotRow),
-		atMost: cost{reads: 0.1, updates: 1.01, syncs: 1.01, cells: 3.1, bytes: 120, objects: 132,
-			heap: 13_200}},
+		atMost: cost{reads: 0.1, updates: 1, syncs: 1, cells: 3.1, bytes: 120, objects: 132,
+			heap: 15_200}},
 	{name: "delete", texts: []string{"DELETE FROM t WHERE id = $1"},
 		params: each(1, func(i int) []types.Datum { return ints(100_000 + i) }),
-		atMost: cost{reads: 0.1, updates: 1.01, syncs: 1.01, cells: 2.1, bytes: 75, objects: 96,
-			heap: 11_000}},
+		atMost: cost{reads: 0.1, updates: 1, syncs: 1, cells: 2.1, bytes: 75, objects: 96,
+			heap: 12_600}},
 	{name: "TPC-B", texts: []string{"BEGIN",
 		"UPDATE accounts SET n = n + 1 WHERE id = $1", "SELECT n FROM accounts WHERE id = $1",
 		"UPDATE tellers SET n = n + 1 WHERE id = $1", "UPDATE branches SET n = n + 1 WHERE id = $1",
@@ -92,8 +96,8 @@ var hotPaths = []hotPath{
 			return [][]types.Datum{nil, ints(i%hotRows + 1), ints(i%hotRows + 1), ints(i%10 + 1),
 				ints(1), ints(i), nil}
 		},
-		atMost: cost{reads: 1.1, updates: 1.01, syncs: 1.01, cells: 4.1, bytes: 150, objects: 350,
-			heap: 38_000}},
+		atMost: cost{reads: 1.1, updates: 1, syncs: 1, cells: 4.1, bytes: 150, objects: 350,
+			heap: 43_700}},
 }
 
 // TestHotPathsCostLittle bounds what the statements that programs run all the time cost, by counts:
@@ -174,10 +178,10 @@ func (p *hotPath) measure(t *testing.T, s *sql.Session, on *record.Engine) {
 		heap:    per(int64(m.TotalAlloc - was.TotalAlloc))}
 	t.Logf("%+v", got)
 	require.LessOrEqual(t, got.reads, p.atMost.reads, "reads of the store")
-	require.LessOrEqual(t, got.updates, p.atMost.updates, "updates of the store")
-	require.LessOrEqual(t, got.syncs, p.atMost.syncs, "syncs of the log")
-	require.LessOrEqual(t, got.cells, p.atMost.cells, "cells written")
-	require.LessOrEqual(t, got.bytes, p.atMost.bytes, "bytes written")
+	require.LessOrEqual(t, got.updates, p.atMost.updates+background, "updates of the store")
+	require.LessOrEqual(t, got.syncs, p.atMost.syncs+background, "syncs of the log")
+	require.LessOrEqual(t, got.cells, p.atMost.cells+background, "cells written")
+	require.LessOrEqual(t, got.bytes, p.atMost.bytes+100*background, "bytes written")
 	require.LessOrEqual(t, got.objects, p.atMost.objects, "objects allocated")
 	require.LessOrEqual(t, got.heap, p.atMost.heap, "bytes allocated")
 }
