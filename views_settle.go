@@ -29,12 +29,18 @@ func (db *DB) unsettledViews(ctx context.Context, upTo tso.Timestamp) (wait <-ch
 	m := db.views.Load()
 	for _, v := range views {
 		wait, err := m.unsettled(v.ID, v.Name, upTo)
-		switch {
-		case err != nil:
+		if err != nil {
 			problems = append(problems, err)
-		case wait != nil:
+		} else if wait != nil {
 			return wait, nil, nil
-		case v.State != nil && v.State.Broken != "":
+		}
+	}
+	// The states are read last: an advance may have broken a view since the list was made.
+	if views, err = h.views(ctx); err != nil {
+		return nil, nil, err
+	}
+	for _, v := range views {
+		if v.State != nil && v.State.Broken != "" {
 			problems = append(problems, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
 				"materialized view \"%s\" is broken: %s", v.Name, v.State.Broken).
 				WithHint("Change the rows on which its query fails, and use REFRESH MATERIALIZED "+
