@@ -24,8 +24,8 @@ type ScanSpec struct {
 	// AnyOrder allows the rows that entries of the index name to be read in the order of their own
 	// keys, batch by batch: neighbours are read together.
 	AnyOrder bool
-	// Parallel lets several goroutines read what is left after a few thousand rows. Requires: the
-	// transaction writes nothing while the scan is open, and all rows are wanted.
+	// Parallel lets several goroutines read what is left after a few thousand rows. Requires: all
+	// rows are wanted, but none that the transaction writes while the scan is open.
 	Parallel bool
 	// BatchRows hints how many rows are wanted at once; 0 is types.BatchSize.
 	BatchRows int

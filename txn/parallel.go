@@ -19,7 +19,7 @@ type SpanReader struct {
 
 // SpanReaders returns n readers of a span, or none where only the transaction itself can read it:
 // it has written there, it is serializable, a lock may have to be settled, or other processes write
-// to the engine. Requires: the transaction writes nothing in the span until they are closed.
+// to the engine. What the transaction writes from then on is not shown.
 //
 // They read what the transaction would read (txn: I30). Each has a snapshot of the engine that is
 // younger than the read timestamp, which shows the same at it as any other (package hints): commits

@@ -47,6 +47,16 @@ func insertsElsewhere(n physical.Node) bool {
 	return ok && in.OnConflict == nil && !readsTable(in.Child, in.Table.ID)
 }
 
+// changesRows reports whether a statement is an UPDATE or a DELETE, and no WITH query modifies. Its
+// scans need not see what it writes: they show what was there when it began.
+func (r *run) changesRows() bool {
+	switch r.plan.Root.(type) {
+	case *physical.Update, *physical.Delete:
+		return !r.modifies()
+	}
+	return false
+}
+
 // readsItself reports whether a statement evaluates subqueries after it has written its first row:
 // in RETURNING, in checks of views, in what ON CONFLICT does, and in the actions of MERGE. They
 // must not see what the statement writes.

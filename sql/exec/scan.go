@@ -19,7 +19,7 @@ type scan struct {
 	index        *table.Index // nil: the rows
 	ranges       []scanRange
 	filter       condition // without a program, where there is none
-	parallel     bool      // all rows are wanted, and nothing is written meanwhile
+	parallel     bool      // all rows are wanted, and none that is written meanwhile
 	started      bool
 	ended        bool
 	scanner      rowScanner
@@ -45,7 +45,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 		return r.buildPointScan(n)
 	}
 	s := &scan{run: r, node: n, index: n.Index, filter: condition{run: r}}
-	s.parallel = !r.partial && (r.plan.ReadOnly || insertsElsewhere(r.plan.Root))
+	s.parallel = !r.partial && (r.plan.ReadOnly || insertsElsewhere(r.plan.Root) || r.changesRows())
 	if s.index != nil && s.index.ID == table.RowIndexID {
 		s.index = nil
 	}
