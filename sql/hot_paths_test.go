@@ -103,6 +103,9 @@ var hotPaths = []hotPath{
 // TestHotPathsCostLittle bounds what the statements that programs run all the time cost, by counts:
 // what one asks of the store, writes, syncs and allocates, once it was run before.
 func TestHotPathsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which runs short tests, lets pools forget: objects are many")
+	}
 	engine, err := pebblekv.Open(t.TempDir(), pebblekv.Options{})
 	require.NoError(t, err)
 	on := record.New(engine)
