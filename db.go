@@ -46,8 +46,8 @@ type DB struct {
 	temporary temporaries
 	// releases give back the handle's part of the process's memory.
 	releases []func()
-	// rowCache is what rows in memory may take, in bytes.
-	rowCache int64
+	// rowCache and columnCache are what rows and columns in memory may take, in bytes.
+	rowCache, columnCache int64
 
 	mu struct {
 		sync.Mutex
@@ -150,7 +150,7 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 	to := txn.Options{
 		Protocol: protocol, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention,
 		Logger: db.opts.logger, Clock: db.opts.clock, AcceptClock: db.opts.acceptClock,
-		Companion: db.temporary.open, RowCacheBytes: db.rowCache,
+		Companion: db.temporary.open, RowCacheBytes: db.rowCache, SectionCacheBytes: db.columnCache,
 	}
 	if err := db.temporary.init(dir, eo, to); err != nil {
 		return err

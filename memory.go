@@ -7,9 +7,9 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 )
 
-// usualCache and usualRows are the block cache and the row cache of a handle without a limit of its
-// own.
-const usualCache, usualRows = 64 << 20, 16 << 20
+// usualCache, usualRows and usualColumns are the block cache, the row cache and the column cache of
+// a handle without a limit of its own.
+const usualCache, usualRows, usualColumns = 64 << 20, 16 << 20, 32 << 20
 
 // boundMemory takes the handle's part of the process's memory: the engine's sizes are chosen by
 // what is left.
@@ -25,9 +25,11 @@ func (db *DB) boundMemory(eo *pebblekv.Options) error {
 	_, heap := pool.Bound()
 	cache, memTable := memory.StoreSizes(heap)
 	db.rowCache = cache / 8
-	cache -= countedRows(db.rowCache)
+	cache -= heldTwice(db.rowCache)
+	db.columnCache = heap / 16
 	if limit == 0 {
 		cache, db.rowCache = min(cache, usualCache), min(db.rowCache, usualRows)
+		db.columnCache = min(db.columnCache, usualColumns)
 	}
 	if eo.CacheBytes == 0 {
 		eo.CacheBytes = cache
@@ -42,7 +44,8 @@ func (db *DB) fixMemory() error {
 	cache, memTables := db.engine.MemoryBytes()
 	db.releases = append(db.releases, pool.Fix("block cache", cache),
 		pool.Fix("memtables", memTables),
-		pool.Fix("row cache", countedRows(db.rowCache)))
+		pool.Fix("row cache", heldTwice(db.rowCache)),
+		pool.Fix("column cache", heldTwice(db.columnCache)))
 	if bound, heap := pool.Bound(); db.opts.memoryLimit > 0 && heap < bound/4 {
 		return fmt.Errorf("minidb: caches and memtables of the open handles take %d MiB of the "+
 			"%d MiB that the process may hold",
@@ -51,8 +54,8 @@ func (db *DB) fixMemory() error {
 	return nil
 }
 
-// countedRows is what a row cache takes: Go's heap grows to twice what is live in it.
-func countedRows(bytes int64) int64 { return 2 * bytes }
+// heldTwice is what rows or columns that are kept take: Go's heap grows to twice what is live.
+func heldTwice(bytes int64) int64 { return 2 * bytes }
 
 // releaseMemory gives the handle's part back.
 func (db *DB) releaseMemory() {

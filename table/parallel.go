@@ -18,7 +18,7 @@ import (
 // A long scan is read by several goroutines: the span is cut into pieces, which are read and
 // decoded side by side and handed over in their order, so that rows come as one goroutine would
 // give them. A piece is begun when its turn is near, and waits when it has read a few batches
-// ahead, so what is held is bounded.
+// ahead, so what is held is bounded. Pieces whose rows are in memory (kept.go) are not read.
 
 const (
 	// parallelAfter is how many rows a scan gives before the rest is read in parallel.
@@ -40,11 +40,14 @@ type parallelScan struct {
 	l       *layout
 	readers []*txn.SpanReader
 	pieces  []piece
-	at      int // the piece whose turn it is
+	at      int    // the piece whose turn it is
+	read    []int  // the pieces that are read
+	room    int    // of a batch, in rows
+	cut     cutter // learns where sections should begin
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	next   atomic.Int64      // the first piece that was not begun
+	next   atomic.Int64      // the first of those read that was not begun
 	begin  chan struct{}     // a permit for each piece that may be begun
 	free   chan *types.Batch // batches to be used again
 	work   sync.WaitGroup
@@ -52,45 +55,100 @@ type parallelScan struct {
 
 // piece is a part of the span.
 type piece struct {
-	span kv.Span
-	out  chan *types.Batch // closed at the end
-	err  error             // valid once out is closed
+	span    kv.Span
+	section *txn.Section // nil: its rows are not kept
+	kept    *keptColumns // its rows; nil: they are read
+	given   int          // batches of kept
+	shares  bool         // what is read is kept, perhaps
+	out     chan *types.Batch
+	begins  []batchBegin // once out is closed; only where sections may be cut
+	err     error        // valid once out is closed
 }
 
 // parallel returns a scan of what is left of a span, with batches like another, or nil where that
-// is no gain or cannot be.
-func (s *Scanner) parallel(ctx context.Context, span kv.Span,
+// is no gain or cannot be. whole is set if the rest ends where the table or index does, and began
+// there too.
+func (s *Scanner) parallel(ctx context.Context, span kv.Span, whole bool,
 	like *types.Batch) (p *parallelScan, err error) {
 	workers := min(runtime.GOMAXPROCS(0), parallelMost)
-	if workers < 2 {
-		return nil, nil
-	}
 	last, err := s.lastKey(ctx, span)
 	if err != nil || last == nil {
 		return nil, err
 	}
 	parts := cut(span, last, parallelPieces)
-	if len(parts) < workers {
-		return nil, nil
+	whole = whole && s.tx.SectionRows() > 0
+	if len(parts) < workers || workers < 2 {
+		if !whole {
+			return nil, nil
+		}
+		parts = []kv.Span{span}
 	}
-	readers, err := s.tx.SpanReaders(ctx, span, s.keysOnly(), workers)
-	if err != nil || len(readers) == 0 {
+	pieces := make([]piece, len(parts))
+	for i := range parts {
+		pieces[i].span = parts[i]
+	}
+	p = s.parallelScan(pieces, like)
+	p.cut.whole = whole
+	return p.start(ctx, s, span, workers)
+}
+
+// sections returns a scan of a span that was cut into sections, or nil where it was not, or where
+// that cannot be.
+func (s *Scanner) sections(ctx context.Context, span kv.Span,
+	like *types.Batch) (*parallelScan, error) {
+	sections, err := s.tx.Sections(ctx, span)
+	if err != nil || len(sections) == 0 {
 		return nil, err
 	}
-	p = &parallelScan{out: s.spec.Out, l: s.l, readers: readers, pieces: make([]piece, len(parts)),
-		begin: make(chan struct{}, len(parts)), free: make(chan *types.Batch, workers*batchesAhead)}
+	pieces := make([]piece, len(sections))
+	for i := range sections {
+		pieces[i] = piece{span: sections[i].Span, section: &sections[i],
+			kept: s.kept(&sections[i]), shares: sections[i].Keeps()}
+	}
+	p := s.parallelScan(pieces, like)
+	return p.start(ctx, s, span, min(runtime.GOMAXPROCS(0), parallelMost))
+}
+
+func (s *Scanner) parallelScan(pieces []piece, like *types.Batch) *parallelScan {
+	p := &parallelScan{out: s.spec.Out, l: s.l, pieces: pieces, room: types.BatchSize}
+	if n := s.tx.SectionRows(); n > 0 {
+		p.room = min(p.room, n)
+		p.cut.rows = n
+	}
 	for _, c := range like.Cols {
 		p.types = append(p.types, c.Type)
 	}
-	p.ctx, p.cancel = context.WithCancel(ctx)
-	for i := range parts {
-		p.pieces[i] = piece{span: parts[i], out: make(chan *types.Batch, batchesAhead)}
+	for i := range pieces {
+		if pieces[i].kept == nil {
+			p.read = append(p.read, i)
+			pieces[i].out = make(chan *types.Batch, batchesAhead)
+		}
 	}
-	for range 2 * workers {
+	return p
+}
+
+// start begins to read the pieces that are not in memory. The result is nil where they can only be
+// read by the transaction itself.
+func (p *parallelScan) start(ctx context.Context, s *Scanner, span kv.Span,
+	workers int) (*parallelScan, error) {
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	if len(p.read) == 0 {
+		return p, nil
+	}
+	workers = min(workers, len(p.read))
+	var err error
+	p.readers, err = s.tx.SpanReaders(ctx, span, s.keysOnly(), workers)
+	if err != nil || len(p.readers) == 0 {
+		p.cancel()
+		return nil, err
+	}
+	p.begin = make(chan struct{}, len(p.read))
+	p.free = make(chan *types.Batch, workers*batchesAhead)
+	for range min(2*workers, len(p.read)) {
 		p.begin <- struct{}{}
 	}
-	for _, r := range readers {
-		p.work.Go(func() { p.read(r) })
+	for _, r := range p.readers {
+		p.work.Go(func() { p.readPieces(r) })
 	}
 	return p, nil
 }
@@ -116,8 +174,11 @@ func cut(span kv.Span, last []byte, n int) []kv.Span {
 	}
 	from, to := numberAt(span.Start, same), numberAt(last, same)
 	step := (to - from) / uint64(n)
-	if to <= from || step == 0 {
+	if to <= from {
 		return nil
+	}
+	if step == 0 {
+		n, step = int(to-from), 1
 	}
 	parts := make([]kv.Span, n)
 	start := span.Start
@@ -136,8 +197,8 @@ func numberAt(key []byte, at int) uint64 {
 	return binary.BigEndian.Uint64(room[:])
 }
 
-// read reads pieces until there is none that was not begun.
-func (p *parallelScan) read(r *txn.SpanReader) {
+// readPieces reads pieces until there is none that was not begun.
+func (p *parallelScan) readPieces(r *txn.SpanReader) {
 	dec := newDecoder(p.l, p.out)
 	for {
 		select {
@@ -146,10 +207,10 @@ func (p *parallelScan) read(r *txn.SpanReader) {
 			return
 		}
 		n := int(p.next.Add(1)) - 1
-		if n >= len(p.pieces) {
+		if n >= len(p.read) {
 			return
 		}
-		piece := &p.pieces[n]
+		piece := &p.pieces[p.read[n]]
 		piece.err = p.readPiece(r, dec, piece)
 		close(piece.out)
 	}
@@ -164,18 +225,40 @@ func (p *parallelScan) readPiece(r *txn.SpanReader, dec *decoder, piece *piece) 
 		}
 	}()
 	b, size := p.batch(), 0
+	var keep *keeper
+	if piece.shares {
+		keep = newKeeper(p, piece.section)
+	}
+	notes := p.cut.whole || piece.section != nil
+	hand := func() error {
+		trim(b)
+		keep.add(b)
+		full := b
+		b, size = nil, 0
+		if notes {
+			piece.begins[len(piece.begins)-1].rows = full.Len
+		}
+		return p.hand(piece, full)
+	}
 	err = r.Each(p.ctx, piece.span, func(key, value []byte) error {
+		if b == nil {
+			b = p.batch()
+		}
+		if notes && b.Len == 0 {
+			piece.begins = append(piece.begins, batchBegin{key: bytes.Clone(key)})
+		}
 		err := dec.append(b, key[len(p.l.prefix):], value)
 		size += len(value)
-		if err != nil || b.Len < types.BatchSize && size < batchBytes {
+		if err != nil || b.Len < p.room && size < batchBytes {
 			return err
 		}
-		full := b
-		b, size = p.batch(), 0
-		return p.hand(piece, full)
+		return hand()
 	})
-	if err == nil && b.Len > 0 {
-		err = p.hand(piece, b)
+	if err == nil && b != nil && b.Len > 0 {
+		err = hand()
+	}
+	if err == nil {
+		keep.finish()
 	}
 	return err
 }
@@ -191,12 +274,11 @@ func (p *parallelScan) batch() *types.Batch {
 		b.Reset()
 		return b
 	default:
-		return types.NewBatchCap(p.types, types.BatchSize)
+		return types.NewBatchCap(p.types, p.room)
 	}
 }
 
 func (p *parallelScan) hand(piece *piece, b *types.Batch) error {
-	trim(b)
 	select {
 	case piece.out <- b:
 		return nil
@@ -209,17 +291,17 @@ func (p *parallelScan) hand(piece *piece, b *types.Batch) error {
 func (p *parallelScan) fill(ctx context.Context, b *types.Batch) (bool, error) {
 	for p.at < len(p.pieces) {
 		piece := &p.pieces[p.at]
+		if piece.kept != nil {
+			if p.giveKept(piece, b) {
+				return true, nil
+			}
+			p.at++
+			continue
+		}
 		select {
 		case full, ok := <-piece.out:
 			if ok {
-				for i := range b.Cols { // callers keep the vectors
-					*b.Cols[i], *full.Cols[i] = *full.Cols[i], *b.Cols[i]
-				}
-				b.Len, b.Sel = full.Len, nil
-				select {
-				case p.free <- full:
-				default:
-				}
+				p.give(piece, full, b)
 				return true, nil
 			}
 		case <-ctx.Done():
@@ -232,6 +314,7 @@ func (p *parallelScan) fill(ctx context.Context, b *types.Batch) (bool, error) {
 		if piece.err != nil {
 			return false, piece.err
 		}
+		p.cut.learn(piece)
 		p.at++
 		select {
 		case p.begin <- struct{}{}:
@@ -239,6 +322,24 @@ func (p *parallelScan) fill(ctx context.Context, b *types.Batch) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// give makes b the rows of a batch that was read.
+func (p *parallelScan) give(from *piece, full, b *types.Batch) {
+	b.Len, b.Sel = full.Len, nil
+	if from.shares {
+		for i := range b.Cols {
+			b.Cols[i].Slice(full.Cols[i], 0, full.Len)
+		}
+		return
+	}
+	for i := range b.Cols { // callers keep the vectors
+		*b.Cols[i], *full.Cols[i] = *full.Cols[i], *b.Cols[i]
+	}
+	select {
+	case p.free <- full:
+	default:
+	}
 }
 
 // close ends the goroutines.

@@ -175,7 +175,10 @@ func TestWritersBesideAScanBySeveral(t *testing.T) {
 	require.NoError(t, err)
 	for name, d := range map[string]*db{"pebble": openDB(t, engine, txn.Options{}),
 		"two phases": openDB(t, memkv.New(memkv.Options{HashGroups: 3}),
-			txn.Options{Protocol: txn.TwoPhase})} {
+			txn.Options{Protocol: txn.TwoPhase}),
+		"sections": openDB(t, memkv.New(memkv.Options{}), txn.Options{SectionRows: 16}),
+		"sections, two phases": openDB(t, memkv.New(memkv.Options{HashGroups: 3}),
+			txn.Options{Protocol: txn.TwoPhase, SectionRows: 16})} {
 		t.Run(name, func(t *testing.T) {
 			desc := d.create(wide())
 			fillMany(t, d, desc)
@@ -255,6 +258,12 @@ func TestASerializableScanCounts(t *testing.T) {
 		tx, err := d.store.Begin(ctx, txn.BeginOptions{Serializable: true})
 		require.NoError(t, err)
 		return tx
+	}
+	for range 3 { // the rows are in memory then
+		d.must(func(tx *txn.Txn) error {
+			d.scan(tx, table.ScanSpec{Desc: desc, Out: []int{0}, Spans: all, Parallel: true})
+			return nil
+		})
 	}
 	a, b := begin(), begin()
 	d.scan(a, table.ScanSpec{Desc: desc, Out: []int{0}, Spans: all, Parallel: true})

@@ -45,6 +45,7 @@ type Scanner struct {
 	want  int // rows in the next batch
 	keys  [][]byte
 	rows  int // of the present span, as long as the rest may be read in parallel
+	after int // so many rows, that is
 	rest  *parallelScan
 }
 
@@ -57,6 +58,10 @@ func OpenScan(_ context.Context, tx *txn.Txn, spec ScanSpec) (*Scanner, error) {
 	s := &Scanner{tx: tx, spec: spec, l: l, want: spec.BatchRows}
 	if s.want <= 0 || s.want > types.BatchSize {
 		s.want = types.BatchSize
+	}
+	s.after = parallelAfter
+	if n := tx.SectionRows(); n > 0 {
+		s.after = min(s.after, n)
 	}
 	if l.index != nil && !Covering(spec.Desc, spec.Index, spec.Out) {
 		rows, err := layoutOf(spec.Desc, nil)
@@ -92,11 +97,8 @@ func (s *Scanner) Next(ctx context.Context, b *types.Batch) (bool, error) {
 // fill reads up to a batch of entries; false when the spans are used up.
 func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err error) {
 	if s.rest != nil {
-		if more, err = s.rest.fill(ctx, b); more || err != nil {
+		if more, err = s.fillRest(ctx, b); more || err != nil {
 			return more, err
-		}
-		if err := s.closeRest(); err != nil {
-			return false, err
 		}
 	}
 	defer trim(b)
@@ -114,13 +116,9 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 				n += m
 				continue
 			}
-			s.it, err = s.tx.Scan(ctx, s.spec.Spans[s.next],
-				txn.ScanOptions{Reverse: s.spec.Reverse, KeysOnly: s.keysOnly()})
-			if err != nil {
-				return false, err
+			if cut, err := s.begin(ctx, b); cut || err != nil {
+				return cut, err
 			}
-			s.next++
-			s.rows = 0
 		}
 		if !s.it.Next() {
 			if err := s.closeIterator(); err != nil {
@@ -132,22 +130,55 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 			return false, err
 		}
 		n++
-		if s.rows++; s.rows == parallelAfter && s.spec.Parallel && s.fetch == nil &&
-			!s.spec.Reverse {
+		if s.rows++; s.rows == s.after && s.inParallel() {
 			return true, s.splitRest(ctx, b)
 		}
 	}
 	return true, s.flush(ctx, b)
 }
 
+// begin begins the next span. cut reports that it was cut into sections, which s.rest reads once
+// the batch that was begun is used.
+func (s *Scanner) begin(ctx context.Context, b *types.Batch) (cut bool, err error) {
+	span := s.spec.Spans[s.next]
+	if s.inParallel() {
+		if s.rest, err = s.sections(ctx, span, b); err != nil {
+			return false, err
+		}
+	}
+	s.next++
+	s.rows = 0
+	if s.rest != nil {
+		return true, nil
+	}
+	s.it, err = s.tx.Scan(ctx, span,
+		txn.ScanOptions{Reverse: s.spec.Reverse, KeysOnly: s.keysOnly()})
+	return false, err
+}
+
+func (s *Scanner) inParallel() bool {
+	return s.spec.Parallel && s.fetch == nil && !s.spec.Reverse
+}
+
 // splitRest has what is left of the present span read in parallel, if it can be.
 func (s *Scanner) splitRest(ctx context.Context, b *types.Batch) (err error) {
 	span := s.spec.Spans[s.next-1]
+	all := PrefixSpan(s.l.prefix)
+	whole := bytes.Equal(span.Start, all.Start) && bytes.Equal(span.End, all.End)
 	span.Start = kv.Successor(s.it.Key())
-	if s.rest, err = s.parallel(ctx, span, b); err != nil || s.rest == nil {
+	if s.rest, err = s.parallel(ctx, span, whole, b); err != nil || s.rest == nil {
 		return err
 	}
 	return s.closeIterator()
+}
+
+// fillRest is fill from s.rest, which it closes at its end.
+func (s *Scanner) fillRest(ctx context.Context, b *types.Batch) (more bool, err error) {
+	if more, err = s.rest.fill(ctx, b); more || err != nil {
+		return more, err
+	}
+	s.rest.cut.apply(s.tx, PrefixSpan(s.l.prefix))
+	return false, s.closeRest()
 }
 
 func (s *Scanner) closeRest() error {

@@ -89,6 +89,7 @@
 //	I28 a row in memory is the one that the transaction would read          package hints
 //	I29 a loaded key is seen wherever what leads to it is seen              load.go
 //	I30 several readers of a span read what the transaction would           parallel.go
+//	I31 rows kept of a section are those that the transaction would read    sections.go
 //
 // # Locking order
 //

@@ -30,12 +30,7 @@ func (t *Txn) SpanReaders(ctx context.Context, span kv.Span, keysOnly bool,
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	if !t.s.alone || t.aside(span.Start) || t.stream != nil || t.node != nil || t.reads != nil ||
-		t.buf.Cursor(span, false, true) != nil {
-		return nil, nil
-	}
-	unlocked, err := t.settled(ctx, span)
-	if err != nil || !unlocked {
+	if free, err := t.readsFreely(ctx, span); err != nil || !free {
 		return nil, err
 	}
 	for range n {
@@ -49,6 +44,17 @@ func (t *Txn) SpanReaders(ctx context.Context, span kv.Span, keysOnly bool,
 		readers = append(readers, r)
 	}
 	return readers, nil
+}
+
+// readsFreely reports whether what the transaction reads in a span is what any other one would read
+// at its read timestamp, without a lock in its way, and no transaction need know of the reads. All
+// commits of the span at or below the timestamp are applied then.
+func (t *Txn) readsFreely(ctx context.Context, span kv.Span) (bool, error) {
+	if !t.s.alone || t.aside(span.Start) || t.stream != nil || t.node != nil || t.reads != nil ||
+		t.buf.Cursor(span, false, true) != nil {
+		return false, nil
+	}
+	return t.settled(ctx, span)
 }
 
 // settled waits until no commit in flight below the read timestamp concerns a span, and reports

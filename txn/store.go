@@ -55,6 +55,11 @@ type Options struct {
 	// that did not change read nothing; 0 means 32 MiB, and a negative number none. On an engine
 	// that is not exclusive there are none.
 	RowCacheBytes int64
+	// SectionCacheBytes bounds what readers keep of sections of spans that are read as a whole
+	// (Txn.Sections); 0 means 64 MiB, and a negative number nothing. SectionRows is how many rows
+	// a section has at first; 0 means 8192. On an engine that is not exclusive there are none.
+	SectionCacheBytes int64
+	SectionRows       int
 	// Lease is how long, by the oracle's time, the Store's session counts as alive after its last
 	// renewal; 0 means ten seconds. Only on an engine that is not exclusive.
 	Lease time.Duration
@@ -106,6 +111,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RowCacheBytes == 0 {
 		o.RowCacheBytes = 32 << 20
+	}
+	if o.SectionCacheBytes == 0 {
+		o.SectionCacheBytes = 64 << 20
+	}
+	if o.SectionRows <= 0 {
+		o.SectionRows = 8192
 	}
 	if o.Lease <= 0 {
 		o.Lease = 10 * time.Second

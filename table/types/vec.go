@@ -20,6 +20,9 @@ type Vec struct {
 	Dec     []*apd.Decimal
 	Iv      []IntervalValue
 	Arr     []*ArrayValue
+
+	// shared: the memory is that of another vector ([Vec.Slice]) and must not be changed here.
+	shared bool
 }
 
 // NewVec returns an empty vector with room for n values.
@@ -30,8 +33,11 @@ func NewVec(t *Type, n int) *Vec {
 	return v
 }
 
-// Reset makes the vector empty and of type t, keeping its memory.
+// Reset makes the vector empty and of type t, keeping its memory if that is its own.
 func (v *Vec) Reset(t *Type) {
+	if v.shared {
+		*v = Vec{}
+	}
 	v.Type, v.Len, v.HasNull = t, 0, false
 }
 

@@ -60,6 +60,10 @@ func (v *Vec) Resize(n int) {
 func (v *Vec) Reserve(n int) { v.grow(v.Len, n) }
 
 func (v *Vec) grow(n, room int) {
+	if v.shared && max(n, room) > v.Len { // what lies behind is another's
+		v.Slice(v, 0, v.Len)
+		v.shared = false
+	}
 	(*valuesOf[bool])(&v.Nulls).resize(n, room)
 	v.values().resize(n, room)
 }
@@ -211,10 +215,13 @@ func (v *Vec) Fill(d Datum, sel []int32) {
 	}
 }
 
-// Slice makes v the entries [from, to) of src, whose memory it shares.
+// Slice makes v the entries [from, to) of src, whose memory it shares. They must not be changed;
+// what is added to v, or comes after a Reset, goes into memory of its own.
 func (v *Vec) Slice(src *Vec, from, to int) {
-	*v = Vec{Type: src.Type, Len: to - from, HasNull: src.HasNull, Nulls: src.Nulls[from:to:to]}
-	v.values().share(src.values(), from, to)
+	part := Vec{Type: src.Type, Len: to - from, HasNull: src.HasNull, shared: true,
+		Nulls: src.Nulls[from:to:to]}
+	part.values().share(src.values(), from, to)
+	*v = part
 }
 
 // sharedMax is the size up to which strings may lie with others in one block of memory.

@@ -5,8 +5,8 @@
 // this process does not do itself. So memory answers what a Store on any other engine reads in the
 // store: which commits are in flight ([Pending]), which rows were written recently, which
 // transactions may hold locks and where ([LockHolder]), whether they run ([Liveness]), which
-// snapshots of the engine are left to be used again ([Snapshot]), where versions were replaced, and
-// what rows were read recently.
+// snapshots of the engine are left to be used again ([Snapshot]), where versions were replaced,
+// what rows were read recently, and what was made of sections of spans that are read as a whole.
 //
 // A hint says "perhaps" or "no". It may say "perhaps" where the truth is no; it never says no where
 // the truth is yes. On an engine that other processes write to, all of them say "perhaps".
@@ -24,6 +24,7 @@
 //   - I23: locks of a decided large transaction are read as its records (unsettled.go).
 //   - I24: transactions of this process are judged in memory, by no clock (liveness.go).
 //   - I28: a row in memory is given to those transactions only that would read it (row_cache.go).
+//   - I31: so are the rows of a section (sections.go).
 //
 // # Locking order
 //

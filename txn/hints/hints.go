@@ -20,14 +20,17 @@ type Hints struct {
 }
 
 // Init makes the hints those of a store that no other process writes to, if alone is set. Rows may
-// take so many bytes.
-func (h *Hints) Init(alone bool, rowBytes int64) {
+// take so many bytes, and what is kept of sections so many.
+func (h *Hints) Init(alone bool, rowBytes, sectionBytes int64) {
 	h.alone = alone
 	if alone && rowBytes >= bytesPerPlace {
 		h.rows.limit = rowBytes
 	}
 	h.Garbage = newGarbage()
 	h.Recent = newRecent(h.Garbage)
+	if alone && sectionBytes > 0 {
+		h.Recent.sections.limit = sectionBytes
+	}
 	if alone {
 		h.Snapshots.open()
 	}

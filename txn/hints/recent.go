@@ -16,14 +16,20 @@ const recentSlots = 1 << 15
 // latches or before them. They begin with the timestamp of Open, which is above all that earlier
 // processes wrote. On a store with other writers the table says nothing, and the records are read.
 type recent struct {
-	garbage *garbage // learns of rollbacks
+	garbage  *garbage // learns of rollbacks
+	sections sections // are raised as slots are
 
 	seed  maphash.Seed
 	last  atomic.Uint64 // the newest of all
 	slots [recentSlots]atomic.Uint64
 }
 
-func newRecent(g *garbage) *recent { return &recent{garbage: g, seed: maphash.MakeSeed()} }
+func newRecent(g *garbage) *recent {
+	r := &recent{garbage: g, seed: maphash.MakeSeed()}
+	r.sections.newer = &r.last
+	r.sections.mu.kept = map[*Section]*keptRows{}
+	return r
+}
 
 // SlotOf returns the slot of a row.
 func (r *recent) SlotOf(row []byte) uint32 {
@@ -37,6 +43,7 @@ func (r *recent) Opened(at tso.Timestamp) {
 	for i := range r.slots {
 		raise(&r.slots[i], uint64(at))
 	}
+	r.sections.raiseAll(uint64(at))
 }
 
 // RollingBack notes that a rollback record of a transaction may be written to the rows, so that the
@@ -71,7 +78,8 @@ func (r *recent) Newest() tso.Timestamp { return tso.Timestamp(r.last.Load()) }
 // Raise notes a commit of the row. It must be called before the commit's records are applied.
 func (r *recent) Raise(row []byte, commitTS tso.Timestamp) {
 	raise(r.slot(row), uint64(commitTS))
-	raise(&r.last, uint64(commitTS))
+	raise(&r.last, uint64(commitTS)) // before the look at the sections (sections.cut)
+	r.sections.raise(row, uint64(commitTS))
 }
 
 func raise(a *atomic.Uint64, to uint64) {
