@@ -152,6 +152,9 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		Logger: db.opts.logger, Clock: db.opts.clock, AcceptClock: db.opts.acceptClock,
 		Companion: db.temporary.open, RowCacheBytes: db.rowCache, SectionCacheBytes: db.columnCache,
 	}
+	if db.opts.store != nil {
+		db.opts.store(&to)
+	}
 	if err := db.temporary.init(dir, eo, to); err != nil {
 		return err
 	}

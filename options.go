@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn"
 )
 
 // Option changes how Open opens.
@@ -29,6 +30,7 @@ type options struct {
 	acceptClock         bool
 	clock               func() int64 // of a test; nil: the machine's
 	engine              func(*pebblekv.Options)
+	store               func(*txn.Options)
 }
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
@@ -109,3 +111,7 @@ func DefaultIsolation(level string) Option { return func(o *options) { o.isolati
 // OnEngine changes how the engine below is opened, after the other options: on another file system,
 // for a program's own tests of crashes and full disks (package kv/pebblekv/testfs).
 func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }
+
+// OnStore changes how the transaction layer is opened, after the other options: with bounds so small
+// that a program's own tests reach them (package txn).
+func OnStore(f func(*txn.Options)) Option { return func(o *options) { o.store = f } }

@@ -57,6 +57,16 @@ func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
 		return err
 	}
 	read := Read{Span: &span, Reverse: reverse, Own: len(c.rec.Writes), TS: c.tx.ReadTS()}
+	if !reverse {
+		got, found, err := c.scanSections(ctx, span)
+		if err != nil {
+			return err
+		}
+		if found {
+			read.Got = got
+			return c.saw(read)
+		}
+	}
 	it, err := c.tx.Scan(ctx, span, txn.ScanOptions{Reverse: reverse})
 	if err != nil {
 		return err
@@ -66,6 +76,9 @@ func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
 	}
 	if err := errors.Join(it.Err(), it.Close()); err != nil {
 		return err
+	}
+	if !reverse {
+		c.cutSections(span, read.Got)
 	}
 	return c.saw(read)
 }

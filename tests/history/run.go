@@ -242,6 +242,8 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	opts.LockWait = 3 * time.Millisecond
 	opts.Logger = slog.New(slog.DiscardHandler)
 	opts.RowCacheBytes = [...]int64{-1, rowsOfCache << 7, 0, 0}[r.dice.IntN(4)]
+	opts.SectionCacheBytes = [...]int64{-1, sectionsOfCache, 0, 0}[r.dice.IntN(4)]
+	opts.SectionRows = 1 + r.dice.IntN(3)
 	if opts.BatchKeys == 0 && r.dice.IntN(2) == 0 {
 		opts.BatchKeys = 1 + r.dice.IntN(2)
 	}

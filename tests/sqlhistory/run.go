@@ -15,6 +15,7 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/tests/history"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -113,6 +114,13 @@ func way(name string) uint64 {
 	return h.Sum64()
 }
 
+// smallSections makes most stores keep columns, of so few rows that the tables have several sections,
+// and often of few of these.
+func (r *run) smallSections() func(*txn.Options) {
+	rows, bytes := 1+r.dice.IntN(8), [...]int64{-1, 2 << 10, 0, 0}[r.dice.IntN(4)]
+	return func(o *txn.Options) { o.SectionRows, o.SectionCacheBytes = rows, bytes }
+}
+
 // runEpoch opens the database on what the epoch before left, and lets the sessions live until they
 // are done or all is over. After the last epoch the truth is found.
 func (r *run) runEpoch(last bool) (err error) {
@@ -129,6 +137,7 @@ func (r *run) runEpoch(last bool) (err error) {
 	if r.dice.IntN(2) == 0 {
 		opts = append(opts, minidb.CommitProtocol("two-phase"))
 	}
+	opts = append(opts, minidb.OnStore(r.smallSections()))
 	if r.db, err = minidb.Open("db", opts...); err != nil {
 		return err
 	}
