@@ -112,6 +112,6 @@ func DefaultIsolation(level string) Option { return func(o *options) { o.isolati
 // for a program's own tests of crashes and full disks (package kv/pebblekv/testfs).
 func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }
 
-// OnStore changes how the transaction layer is opened, after the other options: with bounds so small
-// that a program's own tests reach them (package txn).
+// OnStore changes how the transaction layer is opened, after the other options: with bounds so
+// small that a program's own tests reach them (package txn).
 func OnStore(f func(*txn.Options)) Option { return func(o *options) { o.store = f } }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/txn"
 )
 
 // InMemory serves a database in memory until the test ends, and returns its URL.
@@ -24,13 +25,16 @@ func In(t testing.TB, dir string) string {
 
 func serve(t testing.TB, dir string, opts ...minidb.Option) string {
 	t.Helper()
-	db, err := minidb.Open(dir, opts...)
+	db, err := minidb.Open(dir, append(opts, minidb.OnStore(SmallSections))...)
 	if err != nil {
 		t.Fatalf("opening a database to serve: %v", err)
 	}
 	url, _ := DB(t, db)
 	return url
 }
+
+// SmallSections has columns kept of the small tables of tests, too.
+func SmallSections(o *txn.Options) { o.SectionRows = 8 }
 
 // DB serves an open database and closes it when the test ends. It returns the URL at which clients
 // connect, and a channel with what Serve returns, which is closed behind that.

@@ -114,8 +114,8 @@ func way(name string) uint64 {
 	return h.Sum64()
 }
 
-// smallSections makes most stores keep columns, of so few rows that the tables have several sections,
-// and often of few of these.
+// smallSections makes most stores keep columns, of so few rows that the tables have several
+// sections, and often of few of these.
 func (r *run) smallSections() func(*txn.Options) {
 	rows, bytes := 1+r.dice.IntN(8), [...]int64{-1, 2 << 10, 0, 0}[r.dice.IntN(4)]
 	return func(o *txn.Options) { o.SectionRows, o.SectionCacheBytes = rows, bytes }
