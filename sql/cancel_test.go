@@ -99,6 +99,9 @@ func (l *lines) CopyData([]byte) error { return nil }
 // TestEveryStatementEndsWithinBoundedWork: whenever a statement of any kind is cancelled, it ends
 // before it has read or written more than a bounded number of keys.
 func TestEveryStatementEndsWithinBoundedWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	for name, opts := range map[string]txn.Options{"in memory": {BatchKeys: 512},
 		"streamed": {StreamBytes: 64 << 10}} {
 		t.Run(name, func(t *testing.T) {

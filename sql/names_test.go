@@ -25,6 +25,9 @@ func value(t *testing.T, run func(string) string, text string) string {
 // sequence, a schema and a constraint, by name and by rename. Views, checks, generated columns,
 // defaults and foreign keys follow, and each text that the catalogs print of them is read back.
 func TestKeyWordsAsNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
 	for _, word := range slices.Sorted(maps.Keys(sqlname.Keywords)) {

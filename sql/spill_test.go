@@ -126,6 +126,9 @@ var spillQueries = []string{
 // TestTheAnswerDoesNotDependOnMemory runs queries with little memory for each operator, and with
 // enough.
 func TestTheAnswerDoesNotDependOnMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	pool := memory.NewPool(0)
 	dir := spillDir(t, spill.Options{})
 	s := newSession(t, spillingEngine(t, pool, dir))
@@ -220,6 +223,9 @@ func TestGeneratedQueriesDoNotDependOnMemory(t *testing.T) {
 // TestTheMemoryOfAQueryIsBounded: with little memory for the process, queries over tables that are
 // larger by far end, within what operators may hold.
 func TestTheMemoryOfAQueryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	queries := []string{
 		"SELECT * FROM t ORDER BY s",
 		"SELECT s, count(*) FROM t GROUP BY s",

@@ -130,16 +130,23 @@ func TestKeptRowsAreThoseOfTheTable(t *testing.T) {
 	} {
 		opts.SectionRows = 8
 		for on, engine := range engines {
+			if testing.Short() && (on != "pebblekv" || name == "small") {
+				continue // the race detector sees all it can in the others
+			}
 			t.Run(name+"/"+on, func(t *testing.T) {
 				hits := 0
-				for seed := range uint64(3) {
+				seeds := uint64(3)
+				if testing.Short() {
+					seeds = 1
+				}
+				for seed := range seeds {
 					d := openDB(t, engine(), opts)
 					k := &keptDB{db: d, desc: d.create(wide()),
 						dice: rand.New(rand.NewPCG(seed, 7))}
 					k.run(ctx)
 					hits += k.hits
 				}
-				require.Greater(t, hits, 500)
+				require.Greater(t, hits, 100*int(seeds))
 			})
 		}
 	}

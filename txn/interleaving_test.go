@@ -147,6 +147,9 @@ var interleavings = map[string]interleaving{
 // TestEveryInterleavingOfACommitAndItsResolvers tries all orders with one preemption, or
 // MINIDB_PREEMPTIONS.
 func TestEveryInterleavingOfACommitAndItsResolvers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	preemptions := 1
 	if v := os.Getenv("MINIDB_PREEMPTIONS"); v != "" {
 		var err error

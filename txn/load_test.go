@@ -306,6 +306,9 @@ func TestALoadCostsNoWritePerKey(t *testing.T) {
 // there, or nothing, and what is left of it is gone once the store is open; another load fits in
 // its place.
 func TestACrashAnywhereInALoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	ctx := context.Background()
 	opts := func(fs *testfs.FaultFS) pebblekv.Options {
 		return pebblekv.Options{FS: fs, MemTableBytes: 1 << 18, CacheBytes: 1 << 20}

@@ -35,6 +35,9 @@ func olderWriteComesBack(sc *scene) {
 // TestSavepointsAreCopies compares transactions, which stream out or do not, with maps of which
 // each savepoint is a copy.
 func TestSavepointsAreCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	for range 150 {
 		seed := rand.Uint64()
 		for _, streamBytes := range []int{0, 1, 700, 2000} {

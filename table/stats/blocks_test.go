@@ -117,6 +117,9 @@ func TestBlocksStandForATable(t *testing.T) {
 // TestUnevenKeysAreAllRead, because blocks of the space of keys do not stand for the rows there:
 // most rows lie in a small part of it, and in parts with hardly any rows in between.
 func TestUnevenKeysAreAllRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: the race detector, which runs short tests, sees nothing")
+	}
 	for name, key := range map[string]func(i int) int64{
 		"one end": func(i int) int64 {
 			if i < largeRows/2 {
