@@ -124,7 +124,7 @@ func (s *Session) openSource(ctx context.Context, p *Portal, limit int64,
 	runCtx, stop := p.context.within(ctx)
 	defer stop()
 	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, results: results,
-		options: runOptions{inPieces: limit > 0}})
+		options: runOptions{inPieces: limit > 0, point: limit == 0 || p.Statement.isPointRead()}})
 	if err != nil || limit == 0 || p.context != nil {
 		return src, err
 	}
