@@ -83,8 +83,8 @@ func (p *planSource) tag(n int64) string {
 		n = p.cursor.RowsAffected()
 	}
 	tag := kindOf(p.stmt).tag
-	if n == 1 && tag == "SELECT " {
-		return "SELECT 1" // without making it
+	if (n == 0 || n == 1) && tag == "SELECT " {
+		return [...]string{"SELECT 0", "SELECT 1"}[n] // without making it
 	}
 	return tag + strconv.FormatInt(n, 10)
 }
