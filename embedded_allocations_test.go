@@ -15,9 +15,9 @@ func TestEmbeddedSelectsAllocateLittle(t *testing.T) {
 		rows  int
 		most  float64
 	}{
-		{"SELECT body FROM docs WHERE id = $1", 1, 23},
-		{"SELECT body FROM docs WHERE hash = $1", 1, 59},
-		{"SELECT body FROM docs WHERE id >= $1 AND id < $1 + 100", 100, 63},
+		{"SELECT body FROM docs WHERE id = $1", 1, 14},
+		{"SELECT body FROM docs WHERE hash = $1", 1, 54},
+		{"SELECT body FROM docs WHERE id >= $1 AND id < $1 + 100", 100, 58},
 	} {
 		n := testing.AllocsPerRun(200, func() {
 			if readBodies(t, db, c.query, 17) != c.rows {

@@ -210,15 +210,12 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any,
 	h.portals++
 	name := "embedded " + strconv.Itoa(h.portals)
 	c := &collector{}
-	p, suspended, err := h.attempt(ctx, name, ps, params, limit, c)
+	p, err := h.attempt(ctx, name, ps, params, limit, c)
 	if err != nil {
-		p, suspended, err = h.retry(ctx, name, ps, params, limit, c, err)
+		p, err = h.retry(ctx, name, ps, params, limit, c, err)
 	}
 	if err != nil {
 		return nil, nil, h.session.NameConflict(ctx, err)
-	}
-	if !suspended {
-		p = nil
 	}
 	c.cols, c.hasRows = ps.Columns, ps.HasRows
 	c.format = *h.session.Format()
@@ -228,20 +225,19 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any,
 
 // retry is attempt, again after err.
 func (h *handle) retry(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum,
-	limit int64, c *collector, err error) (
-	p *sql.Portal, suspended bool, _ error) {
+	limit int64, c *collector, err error) (p *sql.Portal, _ error) {
 	err = h.session.Retry(ctx, err, func() bool { return true }, func() error {
 		var err error
-		p, suspended, err = h.attempt(ctx, name, ps, params, limit, c)
+		p, err = h.attempt(ctx, name, ps, params, limit, c)
 		return err
 	})
-	return p, suspended, err
+	return p, err
 }
 
-// attempt runs a statement, and commits it unless rows are left. An error leaves no portal.
+// attempt runs a statement, and commits it unless rows are left, which are in the portal that it
+// returns. An error leaves no portal.
 func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum,
-	limit int64, c *collector) (
-	p *sql.Portal, suspended bool, err error) {
+	limit int64, c *collector) (p *sql.Portal, err error) {
 	defer func() {
 		if err != nil {
 			h.session.ClosePortal(name)
@@ -249,17 +245,15 @@ func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, par
 	}()
 	c.rows, c.marked = c.first[:0], 0
 	if p, err = h.session.Bind(ctx, name, ps, params); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	p.Single, p.Prompt = true, true
-	if suspended, err = h.session.Execute(ctx, p, limit, c); err != nil {
-		return nil, false, err
+	suspended, err := h.session.Execute(ctx, p, limit, c)
+	if err != nil || suspended {
+		return p, err
 	}
-	if !suspended {
-		h.session.ClosePortal(name)
-		err = h.session.Sync(ctx)
-	}
-	return p, suspended, err
+	h.session.Release(p)
+	return nil, h.session.Sync(ctx)
 }
 
 // more takes further rows of a query; done reports whether they are the last.

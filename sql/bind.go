@@ -42,7 +42,8 @@ func (s *Session) bind(ctx context.Context, ps *Prepared, name string,
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}
-	p := &Portal{Name: name, Statement: ps, params: params, columns: ps.Columns, account: s.memory}
+	p := s.newPortal()
+	p.Name, p.Statement, p.params, p.columns, p.account = name, ps, params, ps.Columns, s.memory
 	if err := s.addPortal(p); err != nil {
 		return p, err
 	}
@@ -80,7 +81,7 @@ func (s *Session) Portal(name string) (*Portal, error) {
 }
 
 // ClosePortal forgets a portal; there need not be one.
-func (s *Session) ClosePortal(name string) {
+func (s *portalSet) ClosePortal(name string) {
 	if p := s.portals[name]; p != nil {
 		p.close()
 		delete(s.portals, name)

@@ -36,6 +36,9 @@ func (k *materialised) readAll(ctx context.Context, src source) error {
 
 // holdCursors keeps the rows of WITH HOLD cursors before their transaction ends.
 func (s *portalSet) holdCursors(ctx context.Context) error {
+	if s.onlyUnnamed() != nil {
+		return nil
+	}
 	for _, p := range s.portals {
 		if !p.hold || p.committed || p.finished || p.failed {
 			continue

@@ -48,30 +48,52 @@ func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
 
 // runtime returns what the functions of one statement have access to.
 func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
-	f := s.settings.Derived().Format
-	r := &struct {
-		expr.Runtime
-		accessor
-	}{accessor: accessor{s: s, ctx: ctx}}
-	f.Reg, f.Now = &r.accessor, s.tx.started
-	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.queryStart(),
-		TxnTime: s.tx.started, Location: f.Location,
-		Session: &r.accessor, Format: f}
-	r.Format.Work, r.Format.Runtime = &r.Runtime, &r.Runtime
+	r := new(statementRuntime)
+	r.init(ctx, s)
 	return &r.Runtime
 }
 
+// statementRuntime is what the functions of one statement have access to.
+type statementRuntime struct {
+	expr.Runtime
+	accessor accessor
+}
+
+// init sets the fields of a runtime whose fields are zero.
+func (r *statementRuntime) init(ctx context.Context, s *planRunner) {
+	r.accessor = accessor{s: s, ctx: ctx}
+	r.Ctx, r.StatementTime, r.TxnTime = ctx, s.queryStart(), s.tx.started
+	f := &r.Format
+	*f = s.settings.Derived().Format
+	f.Reg, f.Now, f.Work, f.Runtime = &r.accessor, r.TxnTime, &r.Runtime, &r.Runtime
+	r.Location, r.Session = f.Location, &r.accessor
+}
+
+// environment is what one statement runs in.
+type environment struct {
+	exec.Env
+	functions statementRuntime
+}
+
 func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
+	e := new(environment)
+	e.init(ctx, s)
+	e.Stats = stats
+	return &e.Env
+}
+
+// init sets the fields of an environment whose fields are zero.
+func (e *environment) init(ctx context.Context, s *planRunner) {
 	if s.virtual == nil {
 		s.virtual = s.virtualRows
 	}
-	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
-		Virtual: s.virtual,
-		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
+	e.functions.init(ctx, s)
+	d := s.settings.Derived()
+	e.Env = exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: &e.functions.Runtime,
+		Virtual: s.virtual, Memory: s.memory, MemoryLimit: d.StatementMemory,
 		Spill: s.engine.opts.Spill, Database: s.databaseID,
-		WorkMemory: s.settings.Derived().WorkMemory,
-		TempLimit:  s.settings.Derived().TempFileLimit,
-		Written:    &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
+		WorkMemory: d.WorkMemory, TempLimit: d.TempFileLimit,
+		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.

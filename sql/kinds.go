@@ -10,8 +10,11 @@ import (
 
 // kindOf returns the kind of a statement.
 func kindOf(stmt ast.Statement) kind {
+	if k, ok := plannedKind(stmt); ok {
+		return k
+	}
 	for _, table := range [...]func(ast.Statement) (kind, bool){
-		plannedKind, controlKind, sessionKind, cursorKind, utilityKind, schemaKind,
+		controlKind, sessionKind, cursorKind, utilityKind, schemaKind,
 	} {
 		if k, ok := table(stmt); ok {
 			return k

@@ -33,7 +33,8 @@ type planRunner struct {
 	creating  newSchema
 	format    types.Format
 	checked   lastChecked
-	outOfPlan accessor // for values that are read and written outside of plans
+	point     *pointSource // nil: no statement has read by key
+	outOfPlan accessor     // for values that are read and written outside of plans
 	// betweenPlans is what constraints of domains have access to there.
 	betweenPlans expr.Runtime
 	// virtual is virtualRows, made once for all statements.
@@ -49,6 +50,9 @@ type runOptions struct {
 	// be rechecked by itself, rows are locked as they are taken. Otherwise all rows are made first,
 	// so that the statement may run again as a whole.
 	inPieces bool
+	// point means that a read of a single row by key may use the memory that the session keeps for
+	// those: the source is closed when its portal is, and not used any more.
+	point bool
 	// as is the role that runs the plan; 0: the current one. unchecked: the plan is part of another
 	// statement's work, for which no privileges are needed.
 	as        acl.RoleID
@@ -71,6 +75,7 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 			return nil, err
 		}
 	}
+	o.point = o.point && plan == ps.plan && ps.isPointRead()
 	src, err := s.runPlan(ctx, plan, stmt, with, o)
 	if err == nil {
 		src.plannedAnew(ps, stmt)
@@ -123,18 +128,18 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 	if plan.ChecksLater || plan.Lasting && !plan.ReadOnly {
 		s.lockWrites()
 	}
-	env := s.execEnv(ctx, o.stats)
-	env.Load, env.ParamRows = o.load, o.paramRows
+	p := s.source(&o)
+	p.room.init(ctx, s)
+	env := &p.room.Env
+	env.Stats, env.Load, env.ParamRows = o.stats, o.load, o.paramRows
 	env.Incremental = o.incremental || o.inPieces && exec.LocksInPieces(plan)
-	cur, err := exec.Open(ctx, env, plan, params)
-	if err != nil {
+	p.s, p.env, p.needs, p.stmt, p.checked = s, env, plan.Needs, stmt, !plan.ChecksLater
+	if err := p.open(ctx, plan, params); err != nil {
 		return nil, err
 	}
-	p := &planSource{s: s, env: env, cursor: cur, needs: plan.Needs, stmt: stmt,
-		checked: !plan.ChecksLater}
 	p.mayRunAgain(plan, params)
 	if kindOf(stmt).returnsRows {
-		if p.cols = cur.Columns(); p.cols == nil {
+		if p.cols = p.cursor.Columns(); p.cols == nil {
 			p.cols = []physical.Column{}
 		}
 	}

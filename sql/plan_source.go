@@ -14,7 +14,9 @@ import (
 // planSource runs a plan.
 type planSource struct {
 	s        *planRunner
-	env      *exec.Env
+	env      *exec.Env // that in room, until it runs again
+	room     environment
+	point    *pointSource // that it is part of; nil: none
 	cursor   *exec.Cursor
 	needs    []*opt.Need // of the plan
 	stmt     ast.Statement
@@ -81,8 +83,8 @@ func (p *planSource) tag(n int64) string {
 		n = p.cursor.RowsAffected()
 	}
 	tag := kindOf(p.stmt).tag
-	if n == 1 && tag == "SELECT " {
-		return "SELECT 1" // without making it
+	if (n == 0 || n == 1) && tag == "SELECT " {
+		return [...]string{"SELECT 0", "SELECT 1"}[n] // without making it
 	}
 	return tag + strconv.FormatInt(n, 10)
 }
@@ -95,6 +97,51 @@ func (p *planSource) close() {
 	if err := p.cursor.Close(); err != nil {
 		p.s.engine.log.Warn("closing a statement", "session", p.s.pid, "error", err)
 	}
+	if p.point != nil {
+		p.point.release()
+	}
+}
+
+// pointSource is the memory in which a session runs its reads of a single row by key, one at a
+// time.
+type pointSource struct {
+	planSource
+	room  exec.PointRoom
+	taken bool
+}
+
+// source returns a planSource whose fields are zero: that which the session keeps for reads by key
+// if it is free and the statement may use it.
+func (s *planRunner) source(o *runOptions) *planSource {
+	if !o.point || s.point != nil && s.point.taken {
+		return new(planSource)
+	}
+	if s.point == nil {
+		s.point = new(pointSource)
+	}
+	s.point.taken = true
+	s.point.planSource.point = s.point
+	return &s.point.planSource
+}
+
+// open opens the cursor of the plan.
+func (p *planSource) open(ctx context.Context, plan *physical.Plan, params []types.Datum) error {
+	var err error
+	if p.point != nil {
+		p.cursor, err = p.point.room.Open(ctx, p.env, plan, params)
+	} else {
+		p.cursor, err = exec.Open(ctx, p.env, plan, params)
+	}
+	if err != nil && p.point != nil {
+		p.point.release()
+	}
+	return err
+}
+
+// release makes the memory free for the next statement.
+func (p *pointSource) release() {
+	p.room.Clear()
+	p.planSource, p.taken = planSource{}, false
 }
 
 // gathered reads the plan to its end before it returns the first rows.

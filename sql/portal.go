@@ -191,6 +191,29 @@ type portalSet struct {
 	client
 	unnamed int // portals that got a name by their number
 	portals map[string]*Portal
+	spare   *Portal // of a transaction that is over: memory for the next one; nil: none
+}
+
+// newPortal returns a portal whose fields are zero.
+func (s *portalSet) newPortal() *Portal {
+	p := s.spare
+	if p == nil {
+		return new(Portal)
+	}
+	s.spare = nil
+	return p
+}
+
+// recycle takes the memory of a portal that is closed, and that nothing refers to any more.
+func (s *portalSet) recycle(p *Portal) {
+	*p = Portal{}
+	s.spare = p
+}
+
+// Release closes a portal that its owner, the caller, does not use any more.
+func (s *portalSet) Release(p *Portal) {
+	s.ClosePortal(p.Name)
+	s.recycle(p)
 }
 
 // Columns are the columns of the portal's rows; HasRows is false for a statement without rows.
@@ -232,12 +255,26 @@ func (p *Portal) fail() {
 
 // closePortals closes the portals of a transaction that ends, and with all also cursors WITH HOLD.
 func (s *portalSet) closePortals(all bool) {
+	if p := s.onlyUnnamed(); p != nil {
+		p.close()
+		delete(s.portals, "")
+		return
+	}
 	for name, p := range s.portals {
 		if all || !p.committed && !p.hold {
 			p.close()
 			delete(s.portals, name)
 		}
 	}
+}
+
+// onlyUnnamed returns the unnamed portal, which is no cursor, if there is no other: most
+// transactions end with no more than that.
+func (s *portalSet) onlyUnnamed() *Portal {
+	if len(s.portals) > 1 {
+		return nil
+	}
+	return s.portals[""]
 }
 
 // closePortalsSince closes the portals made under the savepoint with index depth-1.

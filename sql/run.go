@@ -124,7 +124,7 @@ func (s *Session) openSource(ctx context.Context, p *Portal, limit int64,
 	runCtx, stop := p.context.within(ctx)
 	defer stop()
 	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, results: results,
-		options: runOptions{inPieces: limit > 0}})
+		options: runOptions{inPieces: limit > 0, point: limit == 0 || p.Statement.isPointRead()}})
 	if err != nil || limit == 0 || p.context != nil {
 		return src, err
 	}
@@ -231,7 +231,8 @@ func (s *Session) complete(ctx context.Context, p *Portal, n int64, results Resu
 	return results.Complete(tag)
 }
 
-// Sync ends the implicit transaction of the extended protocol, if there is one.
+// Sync ends the implicit transaction of the extended protocol, if there is one. Its portals are
+// gone then, unless it returns an error: Rewound brings them back.
 func (s *Session) Sync(ctx context.Context) error {
 	if s.tx.state != inImplicit {
 		return nil
@@ -240,7 +241,12 @@ func (s *Session) Sync(ctx context.Context) error {
 		ctx = s.begin(ctx, s.text, nil)
 		defer s.end()
 	}
-	return s.toSQL(ctx, s.commit(ctx))
+	p := s.onlyUnnamed()
+	err := s.commit(ctx)
+	if err == nil && p != nil {
+		s.recycle(p)
+	}
+	return s.toSQL(ctx, err)
 }
 
 // Fail ends the implicit transaction, or makes a block fail, because a message had an error before

@@ -114,7 +114,8 @@ func benchOperator(b *testing.B, rows int, build func(r *run, in physical.Node) 
 	in := &physical.Values{Base: cols(i8, i8)}
 	s := benchRows(rows)
 	ctx := context.Background()
-	r := newRun(&Env{}, &physical.Plan{}, nil)
+	r := &run{}
+	r.init(context.Background(), &Env{}, &physical.Plan{}, nil)
 	op := build(r, in)
 	swap(op, &stored{s: s})
 	b.ReportAllocs()

@@ -87,23 +87,35 @@ type Cursor struct {
 // as many values as plan.ParamTypes, of these types, for each of env.ParamRows.
 func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) (*Cursor,
 	error) {
-	if len(params) != len(plan.ParamTypes)*env.paramRows() {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation,
-			"bind message supplies %d parameters, but prepared statement requires %d",
-			len(params), len(plan.ParamTypes))
+	if err := checkParams(env, plan, params); err != nil {
+		return nil, err
 	}
-	r := newRun(env, plan, params)
-	r.ev.Runtime.Ctx = ctx
+	made := &struct { // a single allocation
+		Cursor
+		run run
+	}{}
+	c, r := &made.Cursor, &made.run
+	r.init(ctx, env, plan, params)
 	root, err := r.build(plan.Root)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	c := &Cursor{run: r, plan: plan, root: root, main: r.modification}
+	c.run, c.plan, c.root, c.main = r, plan, root, r.modification
 	if err := root.Open(ctx); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// checkParams returns an error if the number of parameters is not that of the plan.
+func checkParams(env *Env, plan *physical.Plan, params []types.Datum) error {
+	if len(params) == len(plan.ParamTypes)*env.paramRows() {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ProtocolViolation,
+		"bind message supplies %d parameters, but prepared statement requires %d",
+		len(params), len(plan.ParamTypes))
 }
 
 // Columns are the columns of the result.
@@ -266,17 +278,20 @@ type run struct {
 	// smallArgs and smallTypes are those of the small call being computed.
 	smallArgs  [2]types.Datum
 	smallTypes [2]*types.Type
+	// point is memory for the scan of a statement that only reads by key (PointRoom), or nil.
+	point *pointScan
 }
 
-func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, partial: env.Incremental, mem: budget{limit: env.MemoryLimit,
-		account: env.Memory, share: env.share()}}
+// init sets the fields of a run whose fields are zero.
+func (r *run) init(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) {
+	r.env, r.plan, r.partial, r.params = env, plan, env.Incremental, params
+	r.mem = budget{limit: env.MemoryLimit, account: env.Memory, share: env.share()}
 	r.frozen = r.modifies() || readsItself(plan.Root)
-	r.params = params
-	r.ev = eval.Context{Runtime: env.Runtime, Params: r.paramRow(0), Subquery: r}
+	r.ev.Runtime, r.ev.Params, r.ev.Subquery = env.Runtime, r.paramRow(0), r
 	if r.ev.Runtime == nil {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
 	}
+	r.ev.Runtime.Ctx = ctx
 	r.ev.Runtime.Memory = &r.mem
 	r.ev.Runtime.Versions = versions{env.Tx}
 	if plan.Slots > 0 {
@@ -285,7 +300,6 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 	if env.Stats {
 		r.stats = map[physical.Node]*nodeStats{}
 	}
-	return r
 }
 
 // paramRows is how many rows of parameters there are.

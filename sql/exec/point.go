@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -45,7 +44,8 @@ func isPointScan(n *physical.Scan) bool {
 }
 
 func (r *run) buildPointScan(n *physical.Scan) (operator, error) {
-	p := &pointScan{run: r, node: n, cols: n.Columns(), read: n.Out}
+	p := r.newPointScan()
+	p.node, p.cols, p.read = n, n.Columns(), n.Out
 	var err error
 	p.filter, err = compileOptional(n.Filter)
 	return p, err
@@ -59,11 +59,20 @@ func (r *run) buildProjectedPoint(n *physical.Project) operator {
 		!onlyColumns(n.Exprs) {
 		return nil
 	}
-	p := &pointScan{run: r, node: child, cols: n.Columns()}
-	p.read = p.small.read[:0]
+	p := r.newPointScan()
+	p.node, p.cols, p.read = child, n.Columns(), p.small.read[:0]
 	for _, e := range n.Exprs {
 		p.read = append(p.read, child.Out[e.(*expr.Col).Index])
 	}
+	return p
+}
+
+func (r *run) newPointScan() *pointScan {
+	p := r.point
+	if p == nil {
+		p = new(pointScan)
+	}
+	p.run = r
 	return p
 }
 
@@ -74,23 +83,6 @@ func onlyColumns(es []expr.Expr) bool {
 		}
 	}
 	return true
-}
-
-// IsPointRead reports whether a plan does nothing but read one row by constants and parameters. Its
-// operators hold nothing between two calls of Next.
-func IsPointRead(plan *physical.Plan) bool {
-	n := plan.Root
-	if p, ok := n.(*physical.Project); ok {
-		if !onlyColumns(p.Exprs) {
-			return false
-		}
-		n = p.Child
-	}
-	s, ok := n.(*physical.Scan)
-	if !ok || !isPointScan(s) || s.Filter != nil || len(plan.CTEs) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(s.Ranges[0].Eq, expr.HasSubquery)
 }
 
 func (p *pointScan) Open(context.Context) error {

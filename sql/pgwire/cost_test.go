@@ -76,5 +76,5 @@ func TestASelectOnTheWireCostsLittle(t *testing.T) {
 	require.InDelta(t, runs, l.reads.Load()-reads, 1, "reads")
 	require.EqualValues(t, runs, l.writes.Load()-writes, "writes")
 	require.Equal(t, deadlines, l.deadlines.Load(), "deadlines")
-	require.LessOrEqual(t, objects, 15.0)
+	require.LessOrEqual(t, objects, 7.0)
 }

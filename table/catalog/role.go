@@ -188,9 +188,16 @@ type AllRolesSettings struct {
 	Entries  []string
 }
 
-// AllRoles returns the settings of all roles.
+// AllRoles returns the settings of all roles, which must not be changed.
 func (v *View) AllRoles(ctx context.Context) ([]AllRolesSettings, error) {
-	return scanJSON[AllRolesSettings](ctx, v.tx, rolePrefix(roleSettings))
+	st, err := v.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := func(s *state) map[struct{}][]AllRolesSettings { return s.allRoles }
+	return memo(st, all, struct{}{}, func() ([]AllRolesSettings, error) {
+		return scanJSON[AllRolesSettings](ctx, v.tx, rolePrefix(roleSettings))
+	})
 }
 
 // SetAllRoles replaces the settings of all roles in a database, or with 0 in all.

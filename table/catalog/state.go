@@ -23,6 +23,8 @@ type state struct {
 	types      map[table.ID]*typeEntry    // nil: known to be absent
 	typeNames  map[relationName]table.ID  // 0: known to be absent
 	extensions map[table.ID][]Extension   // by database
+	// allRoles has one entry, once it was read.
+	allRoles map[struct{}][]AllRolesSettings
 }
 
 // descsKept bounds the decoded descriptors that outlive a change of the catalog.
@@ -47,6 +49,7 @@ func newState(version uint64) *state {
 		names: map[relationName]nameEntry{}, descs: map[table.ID]*table.Desc{},
 		owners: map[table.ID]owners{}, types: map[table.ID]*typeEntry{},
 		typeNames: map[relationName]table.ID{}, extensions: map[table.ID][]Extension{},
+		allRoles: map[struct{}][]AllRolesSettings{},
 	}
 }
 
