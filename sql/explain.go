@@ -145,7 +145,7 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		}
 		execution = time.Since(begun)
 		eo.Actual, eo.Changed = src.cursor.NodeStats, src.cursor.Changed
-		eo.Spilled = src.cursor.Spilled
+		eo.Spilled, eo.Sections = src.cursor.Spilled, src.cursor.Sections
 	}
 	described := explain.Describe(plan, eo)
 	if o.summary {

@@ -110,7 +110,7 @@ func (s utility) analyzeMade(ctx context.Context, stmt ast.Statement, plan *phys
 			}
 			return s.fill(ctx, ran, &physical.Insert{Table: into, Child: rows},
 				func(c *exec.Cursor) {
-					eo.Actual, eo.Spilled = c.NodeStats, c.Spilled
+					eo.Actual, eo.Spilled, eo.Sections = c.NodeStats, c.Spilled, c.Sections
 					described = explain.Describe(ran, eo)
 				})
 		})

@@ -33,7 +33,11 @@ func TestKeptColumnsFollowTheTable(t *testing.T) {
 	mustQuery(t, s, `INSERT INTO t SELECT i, repeat('x', 20), 1, 'text ' || i
 		FROM generate_series(1, 60000) AS s (i); COMMIT`)
 	read(all, "60000", "1800030000", "60000", "text 1", "60000")
+	require.Contains(t, mustQuery(t, s, "EXPLAIN (ANALYZE, TIMING off) SELECT sum(a) FROM t"),
+		"Sections: 8  In Memory: 8\n")
 	mustQuery(t, s, "UPDATE t SET a = 5 WHERE id = 30000")
+	require.Contains(t, mustQuery(t, s, "EXPLAIN (ANALYZE, TIMING off) SELECT sum(a) FROM t"),
+		"Sections: 8  In Memory: 7\n", "one row was changed")
 	read(all, "60000", "1800030000", "60004", "text 1", "60000")
 	mustQuery(t, s, "ALTER TABLE t DROP COLUMN x; ALTER TABLE t ADD COLUMN c int DEFAULT 3")
 	read(all, "60000", "1800030000", "60004", "text 1", "60000")

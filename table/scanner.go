@@ -47,6 +47,8 @@ type Scanner struct {
 	rows  int // of the present span, as long as the rest may be read in parallel
 	after int // so many rows, that is
 	rest  *parallelScan
+	// sections that were begun, and those of them whose rows were in memory
+	cut, hits int
 }
 
 // OpenScan begins a scan; nothing is read before Next.
@@ -144,6 +146,10 @@ func (s *Scanner) begin(ctx context.Context, b *types.Batch) (cut bool, err erro
 	if s.inParallel() {
 		if s.rest, err = s.sections(ctx, span, b); err != nil {
 			return false, err
+		}
+		if s.rest != nil {
+			s.cut += len(s.rest.pieces)
+			s.hits += len(s.rest.pieces) - len(s.rest.read)
 		}
 	}
 	s.next++
@@ -258,6 +264,10 @@ func (s *Scanner) closeIterator() error {
 	s.it = nil
 	return err
 }
+
+// Sections returns by how many sections (txn.Section) the spans that were begun are read, and how
+// many of these are in memory.
+func (s *Scanner) Sections() (all, kept int) { return s.cut, s.hits }
 
 // Close ends the scan.
 func (s *Scanner) Close() error {

@@ -21,6 +21,9 @@ type Options struct {
 	// Spilled returns, likewise, what a node wrote to temporary files: bytes, and how many runs or
 	// partitions these are.
 	Spilled func(physical.Node) (bytes, pieces int64)
+	// Sections returns, likewise, by how many sections a node has read a table or index, and how
+	// many of these were in memory.
+	Sections func(physical.Node) (all, kept int64)
 	// Changed returns, likewise, how many rows the statement inserted, updated and deleted.
 	Changed func() (inserted, updated, deleted int64)
 }
@@ -100,6 +103,7 @@ func (d *describer) node(n physical.Node) *node {
 	out := nodeOf(shown)
 	out.what = d.figures(n)
 	d.spilled(out, shown)
+	d.sections(out, shown)
 	if m, ok := shown.(*physical.Merge); ok {
 		d.merged(out, m)
 	}
@@ -157,6 +161,17 @@ func (d *describer) spilled(out *node, n physical.Node) {
 	default:
 		out.detail(Detail{Label: "Batches",
 			Text: fmt.Sprintf("%d  Disk Usage: %dkB", pieces+1, kB)})
+	}
+}
+
+// sections adds how much of what a scan has read was in memory.
+func (d *describer) sections(out *node, n physical.Node) {
+	if d.o.Sections == nil {
+		return
+	}
+	if all, kept := d.o.Sections(n); all > 0 {
+		out.detail(Detail{Label: "Sections",
+			Text: fmt.Sprintf("%d  In Memory: %d", all, kept)})
 	}
 }
 

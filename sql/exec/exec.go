@@ -225,6 +225,15 @@ func (c *Cursor) Spilled(n physical.Node) (bytes, pieces int64) {
 	return 0, 0
 }
 
+// Sections returns by how many sections a node has read a table or index, with Env.Stats, and how
+// many of these were in memory.
+func (c *Cursor) Sections(n physical.Node) (all, kept int64) {
+	if s, ok := c.run.sections[n]; ok {
+		return s.all, s.kept
+	}
+	return 0, 0
+}
+
 // Close ends the statement and gives its memory back. It may be called more than once.
 func (c *Cursor) Close() error {
 	err := c.root.Close()
@@ -258,6 +267,8 @@ type run struct {
 	stats  map[physical.Node]*nodeStats
 	// spills are what nodes wrote to disk; with stats only.
 	spills map[physical.Node]*spilled
+	// sections are those that scans have read; with stats only.
+	sections map[physical.Node]*sections
 	// watchers are called when a variable changes, by slot.
 	watchers [][]func()
 	// modification is the last one built. WITH queries are built after the main query.

@@ -25,7 +25,12 @@ type scan struct {
 	scanner      rowScanner
 	batch        *types.Batch
 	materialised materialisedRows
+	sections     sections // of the scans that have ended
 }
+
+// sections counts those by which a scan has read a table or index, and those of them that were in
+// memory.
+type sections struct{ all, kept int64 }
 
 // rowScanner is a [table.Scanner] or a [table.KeyScan].
 type rowScanner interface {
@@ -106,9 +111,22 @@ func (s *scan) release() error {
 	if s.scanner == nil {
 		return nil
 	}
+	if t, ok := s.scanner.(*table.Scanner); ok && s.run.stats != nil {
+		s.noteSections(t)
+	}
 	err := s.scanner.Close()
 	s.scanner = nil
 	return err
+}
+
+// noteSections lets EXPLAIN ANALYZE show the sections of a scan that ends.
+func (s *scan) noteSections(t *table.Scanner) {
+	all, kept := t.Sections()
+	s.sections.all, s.sections.kept = s.sections.all+int64(all), s.sections.kept+int64(kept)
+	if s.run.sections == nil {
+		s.run.sections = map[physical.Node]*sections{}
+	}
+	s.run.sections[s.node] = &s.sections
 }
 
 func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
