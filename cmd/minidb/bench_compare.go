@@ -26,13 +26,18 @@ func runCompare(ctx context.Context, c *command, args []string) error {
 	fs.IntVar(&o.Growth, "growth", 0, "with --plots: measure tables of 10,000 rows up to so many")
 	fs.Float64Var(&o.TPCH, "tpch", 0, "with --postgres: run TPC-H at this scale; 0.1 makes "+
 		"866,000 rows")
+	fs.IntVar(&o.MemoryTable, "memory-table", 0, "with --postgres: run statements that sort, join "+
+		"and group so many rows on a minidb served with --memory 256MiB")
+	fs.StringVar(&o.Corpus, "corpus", "", "with --postgres: folder of sqllogictest files that "+
+		"both servers run")
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
 	switch {
 	case fs.NArg() > 0:
 		return usageError("unexpected argument " + fs.Arg(0))
-	case o.Rounds < 1 || o.Round <= 0 || o.Rows < 2000 || o.Growth < 0 || o.TPCH < 0:
+	case o.Rounds < 1 || o.Round <= 0 || o.Rows < 2000 || o.Growth < 0 || o.TPCH < 0 ||
+		o.MemoryTable < 0:
 		return usageError("--round and --rounds must be positive, --rows at least 2000")
 	}
 	work, err := os.MkdirTemp(*dir, "minidb-compare")

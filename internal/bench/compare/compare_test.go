@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -43,7 +44,11 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{Minidb: server(t), Postgres: server(t), Dir: dir, Rows: 3000, Rounds: 2,
 		Round: 2 * time.Millisecond, Record: filepath.Join(dir, "record"), Plots: dir,
-		Growth: 1000, TPCH: 0.001}
+		Growth: 1000, TPCH: 0.001, MemoryTable: 2000, Corpus: filepath.Join(dir, "corpus")}
+	require.NoError(t, os.Mkdir(o.Corpus, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(o.Corpus, "a.test"), []byte("statement ok\n"+
+		"CREATE TABLE t (a int)\n\nquery I\nSELECT count(*) FROM t\n----\n0\n\n"+
+		"query I\nSELECT 1\n----\n2\n"), 0o600))
 	var out bytes.Buffer
 	require.NoError(t, Run(t.Context(), o, &out), out.String())
 	names := append([]string{}, grown...)
@@ -59,12 +64,17 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	for n := range tpch.Count {
 		names = append(names, queryName(n+1))
 	}
-	names = append(names, sumOfAll, worstOfAll)
+	names = append(names, sumOfAll, worstOfAll, corpusName)
+	for _, w := range memoryStatements(1) {
+		names = append(names, w.name)
+	}
 	for _, name := range names {
 		require.Contains(t, out.String(), "\n"+name+" ")
 	}
 	require.Contains(t, out.String(), "\nPostgreSQL: PostgreSQL 15")
 	require.Contains(t, out.String(), "default_transaction_isolation read committed")
+	require.Contains(t, out.String(), "1 files; minidb: 2 passed, 1 failed, 0 skipped; PostgreSQL: "+
+		"2 passed, 1 failed, 0 skipped\n")
 	for _, name := range []string{"compare.svg", "growth.svg"} {
 		drawing, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -110,6 +120,29 @@ func TestAnAnswerThatDiffersEndsTheRun(t *testing.T) {
 	require.ErrorContains(t, c.run(0, 0), "22012")
 	require.NoError(t, c.query("SELECT 1"))
 	require.NoError(t, c.Close())
+}
+
+// TestARefusedStatementIsALine of the memory table, and not the end of the run; but PostgreSQL must
+// answer.
+func TestARefusedStatementIsALine(t *testing.T) {
+	var out bytes.Buffer
+	r := &runner{Options: Options{Rounds: 1}, w: &out}
+	var sides [2]*side
+	for i := range sides {
+		s, err := newSide(t.Context(), "side", server(t))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.drop(context.WithoutCancel(t.Context()))) })
+		sides[i] = s
+	}
+	work := statement{name: "refused", sql: "SELECT count(*) FROM n"}
+	require.NoError(t, sides[1].exec(t.Context(), "CREATE TABLE n (a int)"))
+	require.NoError(t, r.bounded(t.Context(), work, sides))
+	require.Contains(t, out.String(), "misses 0.5\nrefused is refused: ")
+	require.Equal(t, 0.0, r.results[0].Ratio)
+	sides[0], sides[1] = sides[1], sides[0]
+	require.ErrorContains(t, r.bounded(t.Context(), work, sides), "42P01")
+	_, err := scripts(t.TempDir())
+	require.ErrorContains(t, err, "no sqllogictest file")
 }
 
 // TestRatiosAreOfTimesOrRates: above 1 minidb is faster, whichever is measured.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -33,6 +34,8 @@ func (r *runner) line(res Result) error {
 // show prints a time or a rate.
 func (r Result) show(v float64) string {
 	switch {
+	case math.IsInf(v, 1):
+		return "refused"
 	case r.PerSecond:
 		return fmt.Sprintf("%.0f/s", v)
 	case v < 1:

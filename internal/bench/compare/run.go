@@ -31,6 +31,9 @@ type Options struct {
 	Plots    string  // folder that gets the drawings; "": none
 	Growth   int     // greatest number of rows of the growth plots; 0: none
 	TPCH     float64 // scale of TPC-H; 0: none
+	// MemoryTable is how many rows the statements have that exceed memory; 0: none.
+	MemoryTable int
+	Corpus      string // folder of sqllogictest files that both servers run; "": none
 }
 
 // Result is what came of a work.
@@ -75,7 +78,26 @@ type runner struct {
 }
 
 // servers measures what clients of a server meet.
-func (r *runner) servers(ctx context.Context) (err error) {
+func (r *runner) servers(ctx context.Context) error {
+	err := r.pair(ctx, nil, func(sides [2]*side) error {
+		if err := r.works(ctx, sides); err != nil {
+			return err
+		}
+		if err := r.tpch(ctx, sides); err != nil {
+			return err
+		}
+		return r.corpus(ctx, sides)
+	})
+	if err != nil {
+		return err
+	}
+	return r.memoryTable(ctx)
+}
+
+// pair makes a database on minidb and one on PostgreSQL, gives both to measure, and drops them. The
+// minidb is the one that runs already, or one that is served with more flags for the while.
+func (r *runner) pair(ctx context.Context, flags []string,
+	measure func(sides [2]*side) error) (err error) {
 	// What was made is removed though ctx has ended.
 	last := context.WithoutCancel(ctx)
 	at := r.Minidb
@@ -84,7 +106,7 @@ func (r *runner) servers(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		url, stop, err := serve(last, r.Program, dir)
+		url, stop, err := serve(last, r.Program, dir, flags...)
 		if err != nil {
 			return err
 		}
@@ -107,10 +129,7 @@ func (r *runner) servers(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.works(ctx, sides); err != nil {
-		return err
-	}
-	return r.tpch(ctx, sides)
+	return measure(sides)
 }
 
 // works measures transactions and statements on tables of Rows rows, which are made only if any of

@@ -24,9 +24,11 @@ type side struct {
 	made  string // its name
 }
 
-// serve starts minidb with its defaults on a new directory, and returns its URL.
-func serve(ctx context.Context, program, dir string) (at string, stop func() error, err error) {
-	c := exec.CommandContext(ctx, program, "serve", "--data", dir, "--listen", "127.0.0.1:0")
+// serve starts minidb on a new directory, with its defaults but for more flags, and returns its URL.
+func serve(ctx context.Context, program, dir string, flags ...string) (at string,
+	stop func() error, err error) {
+	c := exec.CommandContext(ctx, program, append([]string{"serve", "--data", dir, "--listen",
+		"127.0.0.1:0"}, flags...)...)
 	c.Stderr = os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	out, err := c.StdoutPipe()
