@@ -73,8 +73,8 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	}
 	require.Contains(t, out.String(), "\nPostgreSQL: PostgreSQL 15")
 	require.Contains(t, out.String(), "default_transaction_isolation read committed")
-	require.Contains(t, out.String(), "1 files; minidb: 2 passed, 1 failed, 0 skipped; PostgreSQL: "+
-		"2 passed, 1 failed, 0 skipped\n")
+	require.Contains(t, out.String(), "1 files; minidb: 2 passed, 1 failed, 0 skipped; "+
+		"PostgreSQL: 2 passed, 1 failed, 0 skipped\n")
 	for _, name := range []string{"compare.svg", "growth.svg"} {
 		drawing, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)

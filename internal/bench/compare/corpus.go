@@ -57,10 +57,12 @@ func (r *runner) corpus(ctx context.Context, sides [2]*side) error {
 	if err != nil {
 		return err
 	}
-	lines := fmt.Sprintf("%d files; minidb: %v; PostgreSQL: %v\n", len(files), tallies[0], tallies[1])
+	lines := fmt.Sprintf("%d files; minidb: %v; PostgreSQL: %v\n", len(files), tallies[0],
+		tallies[1])
 	slices.SortFunc(ran, func(a, b script) int { return cmp.Compare(b.seconds[0], a.seconds[0]) })
 	for _, s := range ran[:min(len(ran), slowestShown)] {
-		lines += fmt.Sprintf("  %s: %.2f s, PostgreSQL %.2f s\n", s.name, s.seconds[0], s.seconds[1])
+		lines += fmt.Sprintf("  %s: %.2f s, PostgreSQL %.2f s\n", s.name, s.seconds[0],
+			s.seconds[1])
 	}
 	_, err = io.WriteString(r.w, lines)
 	return err
