@@ -9,7 +9,8 @@ import (
 )
 
 // cte is a materialised WITH query. It is read as far as its readers ask for, so that LIMIT over an
-// endless recursion ends; every reader has a position of its own in the rows.
+// endless recursion ends; every reader has a position of its own in the rows. If none of those
+// readers that are built when the first one asks is below a LIMIT, that one will ask for all rows.
 type cte struct {
 	run     *run
 	def     *physical.CTE
@@ -156,7 +157,7 @@ func (c *cte) advance(ctx context.Context) (bool, error) {
 func (c *cte) open(ctx context.Context) (err error) {
 	c.opened = true
 	before := c.run.partial
-	c.run.partial = true // its readers may not ask for all rows
+	c.run.partial = c.def.Recursive != nil || !c.run.plan.ReadOnly || c.run.cteCut[c.def.ID]
 	defer func() { c.run.partial = before }()
 	if c.first == nil {
 		if c.first, err = c.run.build(c.def.Plan); err != nil {
@@ -213,6 +214,12 @@ type cteScan struct {
 }
 
 func (r *run) buildCTEScan(n *physical.CTEScan) (operator, error) {
+	if r.partial {
+		if r.cteCut == nil {
+			r.cteCut = map[int]bool{}
+		}
+		r.cteCut[n.ID] = true
+	}
 	return &cteScan{run: r, id: n.ID, work: n.WorkTable}, nil
 }
 

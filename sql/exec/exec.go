@@ -281,6 +281,8 @@ type run struct {
 	limited bool
 	// partial means that not all rows of the node being built may be asked for.
 	partial bool
+	// cteCut holds the WITH queries, by ID, with a reader that may not ask for all rows.
+	cteCut map[int]bool
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
 	ctx context.Context

@@ -94,7 +94,8 @@ func memoryStatements(n int) []statement {
 		{name: "CREATE TABLE AS", before: []string{"DROP TABLE IF EXISTS made"},
 			sql: memoryFill("made", n)},
 		{name: "sort by text", sql: `SELECT * FROM m ORDER BY t COLLATE "C"` + last},
-		{name: "sort by all columns", sql: `SELECT * FROM m ORDER BY g, c, t COLLATE "C", a` + last},
+		{name: "sort by all columns",
+			sql: `SELECT * FROM m ORDER BY g, c, t COLLATE "C", a` + last},
 		{name: "ORDER BY … LIMIT 5", sql: `SELECT * FROM m ORDER BY t COLLATE "C" LIMIT 5`},
 		{name: "hash join", sql: `SELECT count(*), max(x.t COLLATE "C"), max(y.t COLLATE "C")
 			FROM m AS x JOIN m AS y ON x.a = y.c`},

@@ -24,7 +24,7 @@ type side struct {
 	made  string // its name
 }
 
-// serve starts minidb on a new directory, with its defaults but for more flags, and returns its
+// serve starts minidb on a new directory, with its defaults but for the flags, and returns its
 // URL.
 func serve(ctx context.Context, program, dir string, flags ...string) (at string,
 	stop func() error, err error) {
