@@ -24,9 +24,8 @@ func (db *DB) boundMemory(eo *pebblekv.Options) error {
 	}
 	_, heap := pool.Bound()
 	cache, memTable := memory.StoreSizes(heap)
-	db.rowCache = cache / 8
-	cache -= heldTwice(db.rowCache)
-	db.columnCache = heap / 16
+	db.rowCache, db.columnCache = cache/8, cache/6
+	cache -= heldTwice(db.rowCache) + heldTwice(db.columnCache)
 	if limit == 0 {
 		cache, db.rowCache = min(cache, usualCache), min(db.rowCache, usualRows)
 		db.columnCache = min(db.columnCache, usualColumns)

@@ -48,7 +48,7 @@ func MustExist() Option { return func(o *options) { o.mustExist = true } }
 func MemoryLimit(bytes int64) Option { return func(o *options) { o.memoryLimit = bytes } }
 
 // CacheSize is the size of the block cache in bytes, beside the memtables; the default is 64 MiB,
-// and with MemoryLimit 9/64 of that.
+// and with MemoryLimit 5/64 of that.
 func CacheSize(bytes int64) Option { return func(o *options) { o.cacheBytes = bytes } }
 
 // Logger is where the database logs; the default is slog.Default().
