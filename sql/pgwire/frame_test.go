@@ -3,6 +3,7 @@ package pgwire
 import (
 	"bytes"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgproto3/v2"
@@ -30,23 +31,48 @@ func decode(typ byte, body []byte) error {
 	return nil
 }
 
+// frontendMessages are one of each type whose body has a structure.
+var frontendMessages = []pgproto3.FrontendMessage{
+	&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Parse{Name: "n", Query: "SELECT $1",
+		ParameterOIDs: []uint32{23}},
+	&pgproto3.Bind{PreparedStatement: "n", ParameterFormatCodes: []int16{1},
+		Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
+	&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3},
+	&pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
+	&pgproto3.FunctionCall{Function: 952, ArgFormatCodes: []uint16{1},
+		Arguments: [][]byte{{0, 0, 64, 0}, nil}, ResultFormatCode: 1},
+}
+
+// TestDamagedBodies have a byte changed, removed or added: each is refused, or decoded.
+func TestDamagedBodies(t *testing.T) {
+	for _, m := range frontendMessages {
+		frame, err := m.Encode(nil)
+		require.NoError(t, err)
+		typ, body := frame[0], frame[5:]
+		bodies := [][]byte{append(bytes.Clone(body), 0), append(bytes.Clone(body), 'x')}
+		for i := range body {
+			bodies = append(bodies, body[:i], body[i+1:])
+			for _, b := range []byte{0, 1, 'C', 'S', 0x7f, 0x80, 0xff} {
+				bodies = append(bodies, slices.Concat(body[:i], []byte{b}, body[i+1:]))
+			}
+		}
+		for _, damaged := range bodies {
+			if validate(typ, bytes.Clone(damaged)) == nil {
+				require.NoError(t, decode(typ, bytes.Clone(damaged)), "%c %q", typ, damaged)
+			}
+		}
+	}
+}
+
 // Whatever the bytes: the reader ends, and what validate lets pass pgproto3 decodes.
 func FuzzFrames(f *testing.F) {
-	for _, m := range []pgproto3.FrontendMessage{
-		&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Parse{Name: "n", Query: "SELECT $1",
-			ParameterOIDs: []uint32{23}},
-		&pgproto3.Bind{PreparedStatement: "n", ParameterFormatCodes: []int16{1},
-			Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
-		&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3},
-		&pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
-		&pgproto3.FunctionCall{Function: 952, ArgFormatCodes: []uint16{1},
-			Arguments: [][]byte{{0, 0, 64, 0}, nil}, ResultFormatCode: 1},
-	} {
+	for _, m := range frontendMessages {
 		b, err := m.Encode(nil)
 		require.NoError(f, err)
 		f.Add(b)
 	}
 	f.Add([]byte("Q\x00\x00\x00\x04"))
+	f.Add([]byte("C\x00\x00\x00\x06C\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := newFrameReader(bytes.NewReader(data), nil)
 		for {

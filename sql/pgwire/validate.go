@@ -28,7 +28,7 @@ func (w *walker) cstring() { w.name() }
 // name steps over a string that ends with a zero byte, and returns it without that.
 func (w *walker) name() []byte {
 	i := bytes.IndexByte(w.b, 0)
-	if i < 0 {
+	if i < 0 || w.bad {
 		w.bad = true
 		return nil
 	}
