@@ -106,6 +106,24 @@ func (k *keptDB) compare(ctx context.Context, tx *txn.Txn) {
 	}
 	require.NoError(k.t, s.Close())
 	require.Equal(k.t, want, got)
+	if spec.Index == nil {
+		k.reuse(ctx, tx, spec, b)
+	}
+}
+
+// reuse fills a batch with the first rows of a scan, and then with others.
+func (k *keptDB) reuse(ctx context.Context, tx *txn.Txn, spec table.ScanSpec, b *types.Batch) {
+	s, err := table.OpenScan(ctx, tx, spec)
+	require.NoError(k.t, err)
+	_, err = s.Next(ctx, b)
+	require.NoError(k.t, err)
+	require.NoError(k.t, s.Close())
+	b.Reset()
+	var keys [][]types.Datum
+	for range 3 {
+		keys = append(keys, []types.Datum{types.NewInt(k.dice.Int64N(400))})
+	}
+	require.NoError(k.t, table.Lookup(ctx, tx, k.desc, nil, spec.Out, keys, b, nil))
 }
 
 // TestKeptRowsAreThoseOfTheTable compares scans with what they give without sections, between

@@ -103,43 +103,25 @@ func (lk *lookup) points(ctx context.Context, keys [][]types.Datum) error {
 	return nil
 }
 
-// prefixes scans key by key.
+// prefixes reads all entries that begin with a key, with one call.
 func (lk *lookup) prefixes(ctx context.Context, keys [][]types.Datum) error {
-	var prefix []byte
+	spans, tags := make([]kv.Span, 0, len(keys)), make([]int32, 0, len(keys))
+	var arena []byte
 	for i, k := range keys {
 		if anyNull(k) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		begin := len(arena)
 		var err error
-		if prefix, err = lk.encode(prefix[:0], k); err != nil {
+		if arena, err = lk.encode(arena, k); err != nil {
 			return err
 		}
-		if err := lk.scan(ctx, PrefixSpan(prefix), int32(i)); err != nil {
-			return err
-		}
+		spans = append(spans, PrefixSpan(arena[begin:len(arena):len(arena)]))
+		tags = append(tags, int32(i))
 	}
-	return nil
-}
-
-func (lk *lookup) scan(ctx context.Context, span kv.Span, tag int32) (err error) {
-	it, err := lk.tx.Scan(ctx, span, txn.ScanOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	for it.Next() {
-		if err := lk.take(it.Key(), it.Value(), tag); err != nil {
-			return err
-		}
-	}
-	return it.Err()
+	return lk.tx.ScanMany(ctx, spans, func(span int, key, value []byte) error {
+		return lk.take(key, value, tags[span])
+	})
 }
 
 func (lk *lookup) take(key, value []byte, tag int32) error {

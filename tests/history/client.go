@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,6 +67,12 @@ func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
 			read.Got = got
 			return c.saw(read)
 		}
+		if c.dice.IntN(2) == 0 {
+			if read.Got, err = c.scanParts(ctx, span); err != nil {
+				return err
+			}
+			return c.saw(read)
+		}
 	}
 	it, err := c.tx.Scan(ctx, span, txn.ScanOptions{Reverse: reverse})
 	if err != nil {
@@ -81,6 +88,20 @@ func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
 		c.cutSections(span, read.Got)
 	}
 	return c.saw(read)
+}
+
+// scanParts reads a span in two parts with one call, and one that is empty between them.
+func (c *client) scanParts(ctx context.Context, span kv.Span) (got []Pair, err error) {
+	at := append(bytes.Clone(span.Start), byte('0'+c.dice.IntN(10)))
+	if !span.Contains(at) {
+		at = span.Start
+	}
+	parts := []kv.Span{{Start: span.Start, End: at}, {Start: at, End: at}, {Start: at, End: span.End}}
+	err = c.tx.ScanMany(ctx, parts, func(_ int, key, value []byte) error {
+		got = append(got, Pair{string(key), string(value)})
+		return nil
+	})
+	return got, err
 }
 
 // saw writes down a read, unless the power failed meanwhile: what a machine without power reads is

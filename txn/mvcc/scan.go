@@ -36,6 +36,8 @@ type Scanner struct {
 	started bool
 	found   bool   // the row in prefix has a visible put that was not returned yet
 	drained bool   // no row is left
+	from    []byte // where to begin; nil: where writes does
+	until   []byte // the first raw key of no interest; nil: none before the end of writes
 	prefix  []byte // family and row of the current key
 	keyBuf  []byte
 	valBuf  []byte
@@ -103,6 +105,25 @@ func (s *Scanner) Close() error {
 	return err
 }
 
+// Seek puts the scanner in front of a part of its span: Next gives the keys of the part. Requires: a
+// forward scanner that meets no locks.
+func (s *Scanner) Seek(part kv.Span) {
+	s.started, s.found, s.drained = false, false, false
+	s.from = appendFamilyBound(s.from[:0], familyWrite, part.Start)
+	s.until = append(s.until[:0], familyWrite+1)
+	if part.End != nil {
+		s.until = appendFamilyBound(s.until[:0], familyWrite, part.End)
+	}
+}
+
+// appendFamilyBound appends the raw key below which those of a family's user keys below key lie.
+func appendFamilyBound(dst []byte, family byte, key []byte) []byte {
+	if dst = append(dst, family); key != nil {
+		dst = AppendRow(dst, key)
+	}
+	return dst
+}
+
 // Next moves to the next live key and reports whether there is one.
 func (s *Scanner) Next() bool {
 	if s.err != nil || s.writes == nil {
@@ -165,16 +186,22 @@ func (s *Scanner) land() (err error) {
 // forward finds the next row with a visible put. The iterator is left on that record.
 func (s *Scanner) forward() (bool, error) {
 	ok := false
-	if s.started {
+	switch {
+	case s.started:
 		ok = s.skipRow()
-	} else {
-		s.started = true
+	case s.from != nil:
+		ok = s.writes.SeekGE(s.from)
+	default:
 		ok = s.writes.First()
 	}
+	s.started = true
 	for ok {
 		prefix, ts, err := splitVersion(s.writes.Key())
 		if err != nil {
 			return false, err
+		}
+		if s.until != nil && bytes.Compare(prefix, s.until) >= 0 {
+			break
 		}
 		s.prefix = append(s.prefix[:0], prefix...)
 		found, more, err := s.newestVisible(ts)
