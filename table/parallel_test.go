@@ -65,7 +65,9 @@ func (d *db) both(tx *txn.Txn, spec table.ScanSpec) int {
 	rows := d.scan(tx, spec)
 	require.Len(d.t, rows, len(alone))
 	for i := range rows {
-		require.Equal(d.t, alone[i], rows[i])
+		if !slices.Equal(alone[i], rows[i]) { // require.Equal takes a thousand times as long
+			require.Equal(d.t, alone[i], rows[i])
+		}
 	}
 	require.LessOrEqual(d.t, runtime.NumGoroutine(), before)
 	return len(rows)

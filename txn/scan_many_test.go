@@ -16,10 +16,11 @@ import (
 )
 
 func scanMany(t testing.TB, tx *txn.Txn, spans []kv.Span) (out []string) {
-	require.NoError(t, tx.ScanMany(context.Background(), spans, func(i int, key, value []byte) error {
+	err := tx.ScanMany(context.Background(), spans, func(i int, key, value []byte) error {
 		out = append(out, fmt.Sprintf("%d %s=%s", i, key, value))
 		return nil
-	}))
+	})
+	require.NoError(t, err)
 	return out
 }
 
@@ -88,7 +89,8 @@ func TestScanManyNotesEachSpan(t *testing.T) {
 	ctx := t.Context()
 	everywhere(t, func(t *testing.T, s *txn.Store) {
 		commit(t, s, "a", "1", "c", "1", "e", "1")
-		for key, ok := range map[string]bool{"ab": false, "b": true, "c": true, "d": true, "ef": false} {
+		for key, ok := range map[string]bool{"ab": false, "b": true, "c": true, "d": true,
+			"ef": false} {
 			tx := beginIn(t, s, serializable)
 			require.Len(t, scanMany(t, tx, []kv.Span{prefixSpan("e"), prefixSpan("a")}), 2)
 			other := beginIn(t, s, serializable)

@@ -96,7 +96,8 @@ func (c *client) scanParts(ctx context.Context, span kv.Span) (got []Pair, err e
 	if !span.Contains(at) {
 		at = span.Start
 	}
-	parts := []kv.Span{{Start: span.Start, End: at}, {Start: at, End: at}, {Start: at, End: span.End}}
+	parts := []kv.Span{{Start: span.Start, End: at}, {Start: at, End: at},
+		{Start: at, End: span.End}}
 	err = c.tx.ScanMany(ctx, parts, func(_ int, key, value []byte) error {
 		got = append(got, Pair{string(key), string(value)})
 		return nil

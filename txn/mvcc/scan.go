@@ -105,8 +105,8 @@ func (s *Scanner) Close() error {
 	return err
 }
 
-// Seek puts the scanner in front of a part of its span: Next gives the keys of the part. Requires: a
-// forward scanner that meets no locks.
+// Seek puts the scanner in front of a part of its span: Next gives the keys of the part. Requires:
+// the scanner goes forward and meets no locks.
 func (s *Scanner) Seek(part kv.Span) {
 	s.started, s.found, s.drained = false, false, false
 	s.from = appendFamilyBound(s.from[:0], familyWrite, part.Start)
