@@ -20,9 +20,9 @@ const (
 	// into a block, and fewer columns are decoded.
 	smallEntry = 0.8
 
-	// lookupCost is the cost of an index look-up for one left row of a join: a seek, a row, and the
-	// overhead of setting up the range.
-	lookupCost = 4
+	// lookupCost is the cost of an index look-up for one left row of a join: its key is made and
+	// sought, in no order, among blocks that lie apart. A row read in sequence takes 0.1 µs.
+	lookupCost = 25
 
 	// filterCost is the cost of evaluating a condition for a row, and projectCost that of a
 	// projection. Both run over batches of columns, so the cost per row is low.
@@ -41,7 +41,9 @@ const (
 
 	// hashBuildCost is the cost of copying a right row with all its columns into the hash table of
 	// a join. hashProbeCost is the cost of looking up a left row there. The smaller side is
-	// therefore better on the right.
+	// therefore better on the right. hashStartCost is that of an empty table: for one left row a
+	// look-up is as good.
+	hashStartCost = lookupCost
 	hashBuildCost = 0.4
 	hashProbeCost = 0.2
 
@@ -169,8 +171,7 @@ func (c Costs) IndexJoin(left Estimate, matches float64, fetches bool) float64 {
 
 // HashJoin returns the cost of a join by a hash table of the right side.
 func (c Costs) HashJoin(left, right Estimate) float64 {
-	return left.Cost + right.Cost + right.Rows*hashBuildCost + left.Rows*hashProbeCost +
-		penalty(c.NoHashJoin)
+	return left.Cost + right.Cost + HashStep(left.Rows, right.Rows) + penalty(c.NoHashJoin)
 }
 
 // NestLoop returns the cost of a join that tests all pairs, with the right side in memory.
@@ -219,7 +220,7 @@ func EachRow(inputs ...Estimate) float64 {
 
 // HashStep returns the cost of joining rows with a table by a hash table of the table's rows.
 func HashStep(rows, tableRows float64) float64 {
-	return tableRows*hashBuildCost + rows*hashProbeCost
+	return hashStartCost + tableRows*hashBuildCost + rows*hashProbeCost
 }
 
 // Seeks returns the least cost of looking up a number of keys.
