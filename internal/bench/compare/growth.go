@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -81,7 +83,7 @@ func (r *runner) grow(ctx context.Context, n int) (seconds []float64, err error)
 	}
 	// As a crash leaves it: the files as they are while the database is open.
 	killed := filepath.Join(dir, "killed")
-	err = os.CopyFS(killed, os.DirFS(filepath.Join(dir, "db")))
+	err = copyAtOnce(ctx, filepath.Join(dir, "db"), killed)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
@@ -98,4 +100,40 @@ func (r *runner) grow(ctx context.Context, n int) (seconds []float64, err error)
 		err = errors.Join(err, fmt.Errorf("check: %s", problems[0]))
 	}
 	return seconds, errors.Join(err, again.Close())
+}
+
+// copyAtOnce copies a folder as it was at one moment: again, until no compaction made or removed a
+// file meanwhile.
+func copyAtOnce(ctx context.Context, from, to string) error {
+	for {
+		before, err := sizes(from)
+		if err == nil {
+			err = os.CopyFS(to, os.DirFS(from))
+		}
+		after, failed := sizes(from)
+		err = errors.Join(err, failed)
+		if err == nil && maps.Equal(before, after) ||
+			err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := errors.Join(ctx.Err(), os.RemoveAll(to)); err != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// sizes returns the sizes of the files below a folder, by their names.
+func sizes(dir string) (map[string]int64, error) {
+	of := map[string]int64{}
+	return of, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && !d.IsDir() {
+			of[name] = info.Size()
+		}
+		return err
+	})
 }
