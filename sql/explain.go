@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/explain"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -144,7 +145,7 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 			return nil, err
 		}
 		execution = time.Since(begun)
-		eo.Actual, eo.Changed = src.cursor.NodeStats, src.cursor.Changed
+		eo.Actual, eo.Changed = measured(src.cursor), src.cursor.Changed
 		eo.Spilled, eo.Sections = src.cursor.Spilled, src.cursor.Sections
 	}
 	described := explain.Describe(plan, eo)
@@ -152,6 +153,14 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		described.Planning, described.Execution = planning, execution
 	}
 	return o.source(st, described), nil
+}
+
+// measured returns what was measured of the nodes that a cursor has run.
+func measured(c *exec.Cursor) func(physical.Node) (explain.Measured, bool) {
+	return func(n physical.Node) (explain.Measured, bool) {
+		s, ok := c.NodeStats(n)
+		return explain.Measured(s), ok
+	}
 }
 
 // printed are the options that concern the text of a plan.

@@ -98,9 +98,7 @@ func (s utility) explainMade(ctx context.Context, st *ast.Explain, stmt ast.Stat
 // says so, and then the plan is that.
 func (s utility) analyzeMade(ctx context.Context, stmt ast.Statement, plan *physical.Plan,
 	eo explain.Options) (described *explain.Plan, err error) {
-	eo.Actual = func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool) {
-		return 0, 0, 0, false
-	}
+	eo.Actual = func(physical.Node) (m explain.Measured, ok bool) { return m, false }
 	described = explain.Describe(plan, eo)
 	_, err = s.changeSchemaBy(ctx, stmt,
 		func(ctx context.Context, query *ast.Select, into *table.Desc) (int64, error) {
@@ -110,7 +108,7 @@ func (s utility) analyzeMade(ctx context.Context, stmt ast.Statement, plan *phys
 			}
 			return s.fill(ctx, ran, &physical.Insert{Table: into, Child: rows},
 				func(c *exec.Cursor) {
-					eo.Actual, eo.Spilled, eo.Sections = c.NodeStats, c.Spilled, c.Sections
+					eo.Actual, eo.Spilled, eo.Sections = measured(c), c.Spilled, c.Sections
 					described = explain.Describe(ran, eo)
 				})
 		})

@@ -78,7 +78,11 @@ func (w *jsonWriter) millis(name string, d time.Duration) {
 
 func (w *jsonWriter) details(ds []Detail) {
 	for _, d := range ds {
-		if d.List == nil {
+		switch {
+		case d.List == nil && d.Text == "":
+			w.member(d.Label, fmt.Sprint(d.Number))
+			continue
+		case d.List == nil:
 			w.member(d.Label, quoted(d.Text))
 			continue
 		}
@@ -123,7 +127,7 @@ func (w *jsonWriter) figures(f *figures) {
 		return
 	}
 	if !w.p.o.HideTiming {
-		w.member("Actual Startup Time", "0.000")
+		w.member("Actual Startup Time", fmt.Sprintf("%.3f", millis(f.startup)))
 		w.member("Actual Total Time", fmt.Sprintf("%.3f", millis(f.elapsed)))
 	}
 	w.member("Actual Rows", fmt.Sprint(f.actual))

@@ -35,8 +35,13 @@ func (w *textWriter) node(n *node, depth int) {
 	w.indent(depth, arrow+n.title+w.figures(&n.what))
 	for _, d := range n.details {
 		text := d.Text
-		if d.List != nil {
+		switch {
+		case d.List != nil:
 			text = strings.Join(d.List, ", ")
+		case text == "" && d.Number == 0:
+			continue
+		case text == "":
+			text = fmt.Sprint(d.Number)
 		}
 		w.indent(detail, d.Label+": "+text)
 	}
@@ -66,6 +71,6 @@ func (w *textWriter) figures(f *figures) string {
 	case w.p.o.HideTiming:
 		return s + fmt.Sprintf(" (actual rows=%d loops=%d)", f.actual, f.loops)
 	}
-	return s + fmt.Sprintf(" (actual time=0.000..%.3f rows=%d loops=%d)", millis(f.elapsed),
-		f.actual, f.loops)
+	return s + fmt.Sprintf(" (actual time=%.3f..%.3f rows=%d loops=%d)", millis(f.startup),
+		millis(f.elapsed), f.actual, f.loops)
 }

@@ -15,9 +15,9 @@ type Options struct {
 	Verbose    bool
 	HideCosts  bool
 	HideTiming bool
-	// Actual returns, for EXPLAIN ANALYZE, the measured rows and time of a node, summed over all
-	// loops. ok is false for a node that was not measured.
-	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
+	// Actual returns, for EXPLAIN ANALYZE, what was measured of a node. ok is false for a node that
+	// was not measured.
+	Actual func(physical.Node) (m Measured, ok bool)
 	// Spilled returns, likewise, what a node wrote to temporary files: bytes, and how many runs or
 	// partitions these are.
 	Spilled func(physical.Node) (bytes, pieces int64)
@@ -28,6 +28,13 @@ type Options struct {
 	Changed func() (inserted, updated, deleted int64)
 }
 
+// Measured is what was measured of a node, summed over all loops.
+type Measured struct {
+	Rows, Loops        int64
+	Startup, Elapsed   time.Duration // until the first rows, and until the end
+	Removed, Unmatched int64         // rows, and pairs of a join, without those that passed
+}
+
 // Plan is a described plan.
 type Plan struct {
 	o    Options
@@ -36,10 +43,12 @@ type Plan struct {
 	Planning, Execution time.Duration
 }
 
-// Detail is a line about a node below its title. Either Text or List is set.
+// Detail is a line about a node below its title. Either Text or List is set, or both are not: then
+// it is a number, which the text form shows unless it is 0.
 type Detail struct {
 	Label, Text string
 	List        []string
+	Number      int64
 }
 
 // node is the description of one node.
@@ -59,6 +68,7 @@ type figures struct {
 	width      int
 	loops      int64 // 0: never executed
 	actual     int64
+	startup    time.Duration
 	elapsed    time.Duration
 }
 
@@ -102,13 +112,14 @@ func (d *describer) node(n physical.Node) *node {
 	}
 	out := nodeOf(shown)
 	out.what = d.figures(n)
+	for _, f := range filters {
+		out.filter(f)
+	}
+	d.removed(out, n, shown)
 	d.spilled(out, shown)
 	d.sections(out, shown)
 	if m, ok := shown.(*physical.Merge); ok {
 		d.merged(out, m)
-	}
-	for _, f := range filters {
-		out.filter(f)
 	}
 	if d.o.Verbose {
 		out.output(n)
@@ -140,6 +151,42 @@ func (d *describer) node(n physical.Node) *node {
 			return out
 		}
 	}
+}
+
+// removed adds how many rows the conditions that are shown with a node did not let pass, of which
+// the highest is of node top, and how many pairs that of a join did not.
+func (d *describer) removed(out *node, top, shown physical.Node) {
+	if d.o.Actual == nil {
+		return
+	}
+	var removed int64
+	for at := top; ; at = at.Children()[0] {
+		m, _ := d.o.Actual(at)
+		removed += perLoop(m.Removed, m.Loops)
+		if at == shown {
+			out.counted("Join Filter", "Rows Removed by Join Filter",
+				perLoop(m.Unmatched, m.Loops))
+			break
+		}
+	}
+	out.counted("Filter", "Rows Removed by Filter", removed)
+}
+
+// counted adds a number behind the last line with a label, if there is one.
+func (n *node) counted(behind, label string, number int64) {
+	for i, d := range slices.Backward(n.details) {
+		if d.Label == behind {
+			n.details = slices.Insert(n.details, i+1, Detail{Label: label, Number: number})
+			return
+		}
+	}
+}
+
+func perLoop(sum, loops int64) int64 {
+	if loops == 0 {
+		return 0
+	}
+	return (sum + loops/2) / loops
 }
 
 // spilled adds what a node wrote to disk.
@@ -180,14 +227,14 @@ func (d *describer) merged(out *node, m *physical.Merge) {
 	if d.o.Changed == nil || d.o.Actual == nil {
 		return
 	}
-	all, _, _, _ := d.o.Actual(m.Child)
+	read, _ := d.o.Actual(m.Child)
 	inserted, updated, deleted := d.o.Changed()
 	var parts []string
 	for _, c := range []struct {
 		what string
 		n    int64
 	}{{"inserted", inserted}, {"updated", updated}, {"deleted", deleted},
-		{"skipped", all - inserted - updated - deleted}} {
+		{"skipped", read.Rows - inserted - updated - deleted}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s=%d", c.what, c.n))
 		}
@@ -232,8 +279,10 @@ func (d *describer) lookup(j *physical.IndexJoin) *node {
 	}
 	out := indexNode(s, name, false)
 	out.what = d.figures(s)
-	return out.detail(Detail{Label: "Index Cond",
+	out.detail(Detail{Label: "Index Cond",
 		Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).reads(s).filter(s.Filter)
+	d.removed(out, s, s)
+	return out
 }
 
 func (d *describer) figures(n physical.Node) figures {
@@ -242,8 +291,10 @@ func (d *describer) figures(n physical.Node) figures {
 	if d.o.Actual == nil {
 		return f
 	}
-	if rows, loops, elapsed, ok := d.o.Actual(n); ok && loops > 0 {
-		f.loops, f.actual, f.elapsed = loops, (rows+loops/2)/loops, elapsed/time.Duration(loops)
+	if m, ok := d.o.Actual(n); ok && m.Loops > 0 {
+		f.loops, f.actual = m.Loops, perLoop(m.Rows, m.Loops)
+		loops := time.Duration(m.Loops)
+		f.startup, f.elapsed = m.Startup/loops, m.Elapsed/loops
 	}
 	return f
 }

@@ -21,10 +21,22 @@ type condition struct {
 	sel    []int32
 	out    types.Batch
 	failed error
+	stats  *NodeStats // nil: nothing is counted
 }
 
 // narrow returns the rows of b that pass; nil when none does. Requires: failed is nil.
-func (c *condition) narrow(b *types.Batch) (_ *types.Batch, err error) {
+func (c *condition) narrow(b *types.Batch) (*types.Batch, error) {
+	passed, err := c.pass(b)
+	if c.stats != nil {
+		c.stats.Removed += int64(b.Rows())
+		if passed != nil {
+			c.stats.Removed -= int64(passed.Rows())
+		}
+	}
+	return passed, err
+}
+
+func (c *condition) pass(b *types.Batch) (_ *types.Batch, err error) {
 	if c.sel == nil {
 		c.sel = make([]int32, 0, b.Len)
 	}

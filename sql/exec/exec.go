@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -206,14 +205,14 @@ func (c *Cursor) EachChange(f func(id table.ID, ch Changes)) {
 	}
 }
 
-// NodeStats returns how often a node was run, how many rows it returned and how long that took. ok
-// is false without Env.Stats, and for a node that never ran.
-func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Duration, ok bool) {
+// NodeStats returns what was measured of a node. ok is false without Env.Stats, and for a node that
+// never ran.
+func (c *Cursor) NodeStats(n physical.Node) (stats NodeStats, ok bool) {
 	s, ok := c.run.stats[n]
-	if !ok || s.loops == 0 {
-		return 0, 0, 0, false
+	if !ok || s.Loops == 0 {
+		return NodeStats{}, false
 	}
-	return s.rows, s.loops, s.elapsed, true
+	return *s, true
 }
 
 // Spilled returns how much a node wrote to temporary files, with Env.Stats: bytes, and how many
@@ -264,7 +263,7 @@ type run struct {
 	file   *spill.File // nil: nothing was spilled
 	ctes   map[int]*cte
 	subs   map[*expr.Subquery]*subquery
-	stats  map[physical.Node]*nodeStats
+	stats  map[physical.Node]*NodeStats
 	// spills are what nodes wrote to disk; with stats only.
 	spills map[physical.Node]*spilled
 	// sections are those that scans have read; with stats only.
@@ -311,7 +310,7 @@ func (r *run) init(ctx context.Context, env *Env, plan *physical.Plan, params []
 		r.ev.Vars = make([]types.Datum, plan.Slots)
 	}
 	if env.Stats {
-		r.stats = map[physical.Node]*nodeStats{}
+		r.stats = map[physical.Node]*NodeStats{}
 	}
 }
 

@@ -23,7 +23,7 @@ type indexJoin struct {
 	keys   []*eval.Program
 	filter *eval.Program
 	match  *joinMatcher
-	stats  *nodeStats // of the inner scan
+	stats  *NodeStats // of the inner scan
 	vecs   []*types.Vec
 	pos    int // position in the left selection
 	values []types.Datum
@@ -63,7 +63,7 @@ func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 	}
 	j.found = types.NewBatchCap(inner, 0)
 	if r.stats != nil {
-		j.stats = &nodeStats{}
+		j.stats = &NodeStats{}
 		r.stats[n.Inner] = j.stats
 	}
 	return j, nil
@@ -112,7 +112,6 @@ func (j *indexJoin) candidates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.count()
 	sel := firstRows(j.found.Len)
 	if j.filter != nil && len(sel) > 0 {
 		if j.sel == nil {
@@ -123,6 +122,7 @@ func (j *indexJoin) candidates(ctx context.Context) error {
 		}
 		sel = j.sel
 	}
+	j.count(len(sel))
 	for _, r := range sel {
 		m.add(j.from[j.which[r]], r)
 	}
@@ -151,9 +151,11 @@ next:
 	}
 }
 
-func (j *indexJoin) count() {
+// count notes what EXPLAIN ANALYZE shows of the inner scan, which found so many rows.
+func (j *indexJoin) count(found int) {
 	if j.stats != nil {
-		j.stats.loops += int64(len(j.rows))
-		j.stats.rows += int64(j.found.Len)
+		j.stats.Loops += int64(len(j.rows))
+		j.stats.Rows += int64(found)
+		j.stats.Removed += int64(j.found.Len - found)
 	}
 }

@@ -49,6 +49,7 @@ type joinMatcher struct {
 	outR    []int32
 	keep    []int32 // settled rows of Semi and Anti
 	out     types.Batch
+	stats   *NodeStats // nil: nothing is counted
 }
 
 func newJoinMatcher(r *run, kind opt.JoinKind, cond expr.Expr, left,
@@ -157,6 +158,9 @@ func (m *joinMatcher) emit() (*types.Batch, error) {
 	pass, err := m.test()
 	if err != nil {
 		return nil, err
+	}
+	if m.stats != nil {
+		m.stats.Unmatched += int64(len(m.left) - len(pass))
 	}
 	if m.leftOnly() {
 		m.settle(pass)

@@ -300,8 +300,10 @@ func TestStatsCountRowsAndLoops(t *testing.T) {
 	for b, err := c.Next(context.Background()); b != nil; b, err = c.Next(context.Background()) {
 		require.NoError(t, err)
 	}
-	rows, loops, _, ok := c.NodeStats(r)
+	s, ok := c.NodeStats(r)
 	require.True(t, ok)
-	require.EqualValues(t, 6, rows)
-	require.EqualValues(t, 3, loops)
+	require.EqualValues(t, 6, s.Rows)
+	require.EqualValues(t, 3, s.Loops)
+	require.Positive(t, s.Startup)
+	require.GreaterOrEqual(t, s.Elapsed, s.Startup)
 }
