@@ -14,6 +14,9 @@ import (
 // TestASampleIsLeftWhenTheContextEnds: the statistics of a column are made of a sample of up to
 // millions of values, whose sorting ends with the context.
 func TestASampleIsLeftWhenTheContextEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector has nothing to see in one goroutine")
+	}
 	const values = 100_000
 	r := rand.New(rand.NewPCG(1, 1))
 	v, order := types.NewVec(types.TInt4, 0), make([]int64, values)
