@@ -79,8 +79,8 @@ func (w *jsonWriter) millis(name string, d time.Duration) {
 func (w *jsonWriter) details(ds []Detail) {
 	for _, d := range ds {
 		switch {
-		case d.List == nil && d.Text == "":
-			w.member(d.Label, fmt.Sprint(d.Number))
+		case d.Count:
+			w.member(d.Label, d.Text)
 			continue
 		case d.List == nil:
 			w.member(d.Label, quoted(d.Text))

@@ -38,10 +38,8 @@ func (w *textWriter) node(n *node, depth int) {
 		switch {
 		case d.List != nil:
 			text = strings.Join(d.List, ", ")
-		case text == "" && d.Number == 0:
+		case d.Count && text == "0":
 			continue
-		case text == "":
-			text = fmt.Sprint(d.Number)
 		}
 		w.indent(detail, d.Label+": "+text)
 	}

@@ -43,12 +43,12 @@ type Plan struct {
 	Planning, Execution time.Duration
 }
 
-// Detail is a line about a node below its title. Either Text or List is set, or both are not: then
-// it is a number, which the text form shows unless it is 0.
+// Detail is a line about a node below its title. Either Text or List is set. Count says that Text
+// is a number, which the text form shows unless it is 0.
 type Detail struct {
 	Label, Text string
 	List        []string
-	Number      int64
+	Count       bool
 }
 
 // node is the description of one node.
@@ -176,7 +176,8 @@ func (d *describer) removed(out *node, top, shown physical.Node) {
 func (n *node) counted(behind, label string, number int64) {
 	for i, d := range slices.Backward(n.details) {
 		if d.Label == behind {
-			n.details = slices.Insert(n.details, i+1, Detail{Label: label, Number: number})
+			n.details = slices.Insert(n.details, i+1,
+				Detail{Label: label, Text: fmt.Sprint(number), Count: true})
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
@@ -105,20 +106,26 @@ func MetaKey(name string) []byte { return append([]byte{familyMeta}, name...) }
 
 // familySpan returns the span of a family that holds the user keys of span.
 func familySpan(family byte, span kv.Span) kv.Span {
-	out := kv.Span{Start: []byte{family}, End: []byte{family + 1}}
-	if span.Start != nil {
-		out.Start = appendFamilyRow(family, span.Start)
-	}
-	if span.End != nil {
-		out.End = appendFamilyRow(family, span.End)
-	}
-	return out
+	return kv.Span{Start: appendFamilyStart(nil, family, span.Start),
+		End: appendFamilyEnd(nil, family, span.End)}
 }
 
-// appendFamilyRow returns the row of a user key behind its family. A few bytes are escaped at most
-// in most keys.
-func appendFamilyRow(family byte, key []byte) []byte {
-	return AppendRow(append(make([]byte, 0, 1+len(key)+rowExtra+8), family), key)
+// appendFamilyStart appends the raw key from which on those of a family's user keys from key on
+// lie.
+func appendFamilyStart(dst []byte, family byte, key []byte) []byte {
+	if key == nil {
+		return append(dst, family)
+	}
+	return AppendRow(append(slices.Grow(dst, 1+len(key)+rowExtra+8), family), key)
+}
+
+// appendFamilyEnd appends the raw key below which those of a family's user keys below key lie; nil
+// is above all keys.
+func appendFamilyEnd(dst []byte, family byte, key []byte) []byte {
+	if key == nil {
+		return append(dst, family+1)
+	}
+	return appendFamilyStart(dst, family, key)
 }
 
 // KeyOf takes a raw key of the engine apart: the user key that it is about, and, for a write

@@ -109,19 +109,8 @@ func (s *Scanner) Close() error {
 // the scanner goes forward and meets no locks.
 func (s *Scanner) Seek(part kv.Span) {
 	s.started, s.found, s.drained = false, false, false
-	s.from = appendFamilyBound(s.from[:0], familyWrite, part.Start)
-	s.until = append(s.until[:0], familyWrite+1)
-	if part.End != nil {
-		s.until = appendFamilyBound(s.until[:0], familyWrite, part.End)
-	}
-}
-
-// appendFamilyBound appends the raw key below which those of a family's user keys below key lie.
-func appendFamilyBound(dst []byte, family byte, key []byte) []byte {
-	if dst = append(dst, family); key != nil {
-		dst = AppendRow(dst, key)
-	}
-	return dst
+	s.from = appendFamilyStart(s.from[:0], familyWrite, part.Start)
+	s.until = appendFamilyEnd(s.until[:0], familyWrite, part.End)
 }
 
 // Next moves to the next live key and reports whether there is one.
