@@ -39,7 +39,7 @@ func (t *Txn) ScanMany(ctx context.Context, spans []kv.Span,
 // scanTogether is ScanMany with one scanner. It has read nothing where that cannot be done.
 func (t *Txn) scanTogether(ctx context.Context, spans []kv.Span,
 	visit func(span int, key, value []byte) error) (done bool, err error) {
-	it, err := t.Scan(ctx, hull(spans), ScanOptions{Unserialized: true})
+	it, err := t.Scan(ctx, hull(spans), ScanOptions{})
 	if err != nil {
 		return false, err
 	}
