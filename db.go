@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/sql"
@@ -48,6 +49,7 @@ type DB struct {
 	releases []func()
 	// rowCache and columnCache are what rows and columns in memory may take, in bytes.
 	rowCache, columnCache int64
+	columnFile            *scratch.File // of columns that memory has no room for, or nil
 
 	mu struct {
 		sync.Mutex
@@ -147,10 +149,12 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 	if err != nil {
 		return err
 	}
+	db.dir, db.columnFile = dir, db.openColumnFile(eo)
 	to := txn.Options{
 		Protocol: protocol, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention,
 		Logger: db.opts.logger, Clock: db.opts.clock, AcceptClock: db.opts.acceptClock,
 		Companion: db.temporary.open, RowCacheBytes: db.rowCache, SectionCacheBytes: db.columnCache,
+		SectionFile: db.columnFile,
 	}
 	if db.opts.store != nil {
 		db.opts.store(&to)
@@ -178,9 +182,9 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		}
 	}
 	settings["data_directory"] = where
-	db.dir = dir
 	db.views.Store(newViewMaintainers(db))
-	temporary, err := db.openSpill(dir, eo)
+	temporary, err := openSpill(spillPath(dir, eo),
+		func() error { return db.store.Room(false) })
 	if err != nil {
 		return errors.Join(err, db.store.Close())
 	}
@@ -244,6 +248,9 @@ func (db *DB) Close() error {
 	err = errors.Join(err, db.sql.CloseStatistics(context.Background()),
 		db.catalog.Close(context.Background()), db.store.Close(), db.temporary.close(),
 		db.engine.Close())
+	if db.columnFile != nil {
+		err = errors.Join(err, db.columnFile.Close())
+	}
 	db.releaseMemory()
 	return err
 }

@@ -16,6 +16,7 @@ type options struct {
 	mustExist           bool
 	cacheBytes          int64
 	memoryLimit         int64
+	columnFile          int64
 	logger              *slog.Logger
 	database            string
 	role                string
@@ -46,6 +47,12 @@ func MustExist() Option { return func(o *options) { o.mustExist = true } }
 // program itself holds, and an InMemory store's data, are not counted, and Go's own limit
 // (debug.SetMemoryLimit) is left to the program.
 func MemoryLimit(bytes int64) Option { return func(o *options) { o.memoryLimit = bytes } }
+
+// ColumnFile bounds the temporary file of columns that scans of whole tables keep where memory has
+// no room for them, in bytes; the default is twice MemoryLimit, 2 GiB without it, or a tenth of the
+// free disk where that is less. A negative number means none. It is in the database's directory,
+// without a name, and gone with the process.
+func ColumnFile(bytes int64) Option { return func(o *options) { o.columnFile = bytes } }
 
 // CacheSize is the size of the block cache in bytes, beside the memtables; the default is 64 MiB,
 // and with MemoryLimit 5/64 of that.

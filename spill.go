@@ -3,22 +3,50 @@ package minidb
 import (
 	"path/filepath"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/sql/exec/spill"
 )
 
-// spillDir is the directory, in that of the database, of the temporary files of statements. What is
-// in it is removed when the database is opened.
+// spillDir is the directory, in that of the database, of temporary files. What is in it is removed
+// when the database is opened.
 const spillDir = "spill"
 
-// openSpill returns where statements keep what does not fit memory. A database that is not in files
-// of the operating system uses the system's temporary directory.
-func (db *DB) openSpill(dir string, engine pebblekv.Options) (*spill.Dir, error) {
-	path := ""
-	if !engine.InMemory && engine.FS == nil {
-		path = filepath.Join(dir, spillDir)
+// spillPath returns where temporary files are, "" for the system's temporary directory: where a
+// database is not in files of the operating system.
+func spillPath(dir string, engine pebblekv.Options) string {
+	if engine.InMemory || engine.FS != nil {
+		return ""
 	}
-	return spill.NewDir(path, spill.Options{
-		Room: func() error { return db.store.Room(false) },
+	return filepath.Join(dir, spillDir)
+}
+
+// openSpill returns where statements keep what does not fit memory.
+func openSpill(path string, room func() error) (*spill.Dir, error) {
+	return spill.NewDir(path, spill.Options{Room: room})
+}
+
+// openColumnFile returns the file of columns for which memory has no room, nil: there is none.
+func (db *DB) openColumnFile(eo pebblekv.Options) *scratch.File {
+	free, known := db.engine.Free()
+	limit := db.opts.columnFile
+	if limit < 0 || db.columnCache == 0 || !known || spillPath("", eo) == "" {
+		return nil
+	}
+	if limit == 0 {
+		limit = min(columnFileShare*db.columnCache, int64(free/10))
+	}
+	return scratch.New(scratch.Options{
+		Limit:  limit,
+		Create: func() (scratch.Handle, error) { return scratch.CreateIn(spillPath(db.dir, eo)) },
+		Room: func() error {
+			if db.engine.Tight() {
+				return scratch.ErrLimit
+			}
+			return nil
+		},
 	})
 }
+
+// columnFileShare is how large the file of columns is at most, in column caches.
+const columnFileShare = 64

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
@@ -301,7 +302,7 @@ func (f fullDisk) WriteAt(p []byte, offset int64) (int, error) {
 // runs.
 func TestADiskThatFillsUp(t *testing.T) {
 	room := 0
-	dir := spillDir(t, spill.Options{Create: func() (spill.Handle, error) {
+	dir := spillDir(t, spill.Options{Create: func() (scratch.Handle, error) {
 		f, err := os.CreateTemp(t.TempDir(), "")
 		return fullDisk{f, &room}, err
 	}})

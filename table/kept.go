@@ -13,24 +13,26 @@ import (
 // Columns of rows that were read are kept by sections of the table or index (txn.Section): those
 // that the scan decoded, in its batches. The next scan that wants no other columns is given them.
 
-// keptColumns are columns of the rows of a section. They are never changed.
+// keptColumns are columns of the rows of a section, by ordinal: in memory or on disk. They never
+// change.
 type keptColumns struct {
 	version uint64 // of the descriptor
 	rows    []int  // by batch
 	cols    map[int][]*types.Vec
+	disk    map[int]*diskColumn // nil: they are in memory
 }
 
 // keptMost bounds what is kept of one section, in bytes.
 const keptMost = 16 << 20
 
-// kept returns the rows of a section, nil unless all columns that are wanted are in memory.
+// kept returns the rows of a section, nil unless all columns that are wanted are kept.
 func (s *Scanner) kept(of *txn.Section) *keptColumns {
 	k := keptOf(of, s.spec.Desc)
 	if k == nil {
 		return nil
 	}
 	for _, o := range s.spec.Out {
-		if k.cols[o] == nil {
+		if k.cols[o] == nil && k.disk[o] == nil {
 			return nil
 		}
 	}
@@ -45,7 +47,7 @@ func keptOf(of *txn.Section, d *Desc) *keptColumns {
 	return k
 }
 
-// giveKept makes b the next batch of a piece in memory; false: there is none.
+// giveKept makes b the next batch of a piece that is in memory as a whole; false: there is none.
 func (p *parallelScan) giveKept(from *piece, b *types.Batch) bool {
 	k := from.kept
 	if from.given == len(k.rows) {
@@ -68,6 +70,8 @@ type keeper struct {
 	k     *keptColumns // nil: they are too large
 	bytes int64
 	all   []int32
+	// alone: what was kept before is not to be kept with it
+	alone bool
 }
 
 func newKeeper(p *parallelScan, of *txn.Section) *keeper {
@@ -105,25 +109,26 @@ func (k *keeper) size(v *types.Vec, rows int) int64 {
 }
 
 // finish keeps the section, with the columns of it that were kept before.
-func (k *keeper) finish() {
+func (k *keeper) finish(room *diskBuffer) {
 	if k == nil || k.k == nil {
 		return
 	}
 	old := keptOf(k.of, k.p.l.desc)
-	if old != nil && slices.Equal(old.rows, k.k.rows) {
-		for o, vecs := range old.cols {
-			if k.k.cols[o] != nil {
-				continue
-			}
-			for i, v := range vecs {
-				k.bytes += k.size(v, k.k.rows[i])
-			}
-		}
-		cols := maps.Clone(old.cols)
-		maps.Copy(cols, k.k.cols)
-		k.k.cols = cols
+	if old == nil || k.alone || !slices.Equal(old.rows, k.k.rows) {
+		old = &keptColumns{}
 	}
-	k.of.Keep(k.k, k.bytes)
+	for o, vecs := range old.cols {
+		if k.k.cols[o] != nil {
+			continue
+		}
+		for i, v := range vecs {
+			k.bytes += k.size(v, k.k.rows[i])
+		}
+		k.k.cols[o] = vecs
+	}
+	if old.disk != nil || !k.of.Keep(k.k, k.bytes, false) {
+		k.toDisk(maps.Clone(old.disk), room)
+	}
 }
 
 // batchBegin is the key of a batch's first row, and how many rows it has.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
@@ -22,6 +24,7 @@ type keptDB struct {
 	desc *table.Desc
 	dice *rand.Rand
 	hits int
+	disk int // sections that were read from the file
 }
 
 func (k *keptDB) row(id int) []types.Datum {
@@ -104,6 +107,7 @@ func (k *keptDB) compare(ctx context.Context, tx *txn.Txn) {
 			break
 		}
 	}
+	k.disk += int(s.Sections().OnDisk)
 	require.NoError(k.t, s.Close())
 	require.Equal(k.t, want, got)
 	if spec.Index == nil {
@@ -145,6 +149,8 @@ func TestKeptRowsAreThoseOfTheTable(t *testing.T) {
 		"two phases": {Protocol: txn.TwoPhase, BatchKeys: 4},
 		"streams":    {StreamBytes: 1 << 10, BatchKeys: 4},
 		"small":      {SectionCacheBytes: 64 << 10},
+		"file":       {SectionCacheBytes: 32 << 10, SectionSettled: -1},
+		"small file": {SectionCacheBytes: 32 << 10, SectionSettled: -1},
 	} {
 		opts.SectionRows = 8
 		for on, engine := range engines {
@@ -152,27 +158,50 @@ func TestKeptRowsAreThoseOfTheTable(t *testing.T) {
 				continue // the race detector sees all it can in the others
 			}
 			t.Run(name+"/"+on, func(t *testing.T) {
-				hits := 0
+				hits, disk := 0, 0
 				seeds := uint64(3)
 				if testing.Short() {
 					seeds = 1
 				}
 				for seed := range seeds {
+					opts := opts
+					limit := int64(0)
+					if name == "small file" {
+						limit = 20 * scratch.Page
+					}
+					if opts.SectionSettled < 0 {
+						opts.SectionFile = newFile(t, limit)
+					}
 					d := openDB(t, engine(), opts)
 					k := &keptDB{db: d, desc: d.create(wide()),
 						dice: rand.New(rand.NewPCG(seed, 7))}
 					k.run(ctx)
-					hits += k.hits
+					hits, disk = hits+k.hits, disk+k.disk
 				}
 				require.Greater(t, hits, 100*int(seeds))
+				if opts.SectionSettled < 0 {
+					require.Greater(t, disk, 20*int(seeds))
+				}
 			})
 		}
 	}
 }
 
+// newFile makes a file for columns.
+func newFile(t *testing.T, limit int64) *scratch.File {
+	f := scratch.New(scratch.Options{Limit: limit, Create: func() (scratch.Handle, error) {
+		return scratch.CreateIn(t.TempDir())
+	}})
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	return f
+}
+
 func (k *keptDB) run(ctx context.Context) {
 	var old []*txn.Txn
 	for step := range 150 {
+		if step%10 == 0 {
+			runtime.GC() // others use the room of columns that are not kept any more
+		}
 		tx, err := k.store.Begin(ctx, txn.BeginOptions{})
 		require.NoError(k.t, err)
 		if step%3 != 0 && k.refused(k.write(ctx, tx)) {

@@ -18,7 +18,8 @@ import (
 // A long scan is read by several goroutines: the span is cut into pieces, which are read and
 // decoded side by side and handed over in their order, so that rows come as one goroutine would
 // give them. A piece is begun when its turn is near, and waits when it has read a few batches
-// ahead, so what is held is bounded. Pieces whose rows are in memory (kept.go) are not read.
+// ahead, so what is held is bounded. Pieces whose rows are in memory are not read (kept.go), those
+// whose columns are on disk are read from there (kept_disk.go).
 
 const (
 	// parallelAfter is how many rows a scan gives before the rest is read in parallel.
@@ -57,8 +58,8 @@ type parallelScan struct {
 type piece struct {
 	span    kv.Span
 	section *txn.Section // nil: its rows are not kept
-	kept    *keptColumns // its rows; nil: they are read
-	given   int          // batches of kept
+	kept    *keptColumns // its rows; nil: they are read from the store
+	given   int          // batches of kept, where they are in memory
 	shares  bool         // what is read is kept, perhaps
 	out     chan *types.Batch
 	begins  []batchBegin // once out is closed; only where sections may be cut
@@ -92,9 +93,9 @@ func (s *Scanner) parallel(ctx context.Context, span kv.Span, whole bool,
 	return p.start(ctx, s, span, workers)
 }
 
-// sections returns a scan of a span that was cut into sections, or nil where it was not, or where
-// that cannot be.
-func (s *Scanner) sections(ctx context.Context, span kv.Span,
+// restOfSections returns a scan of a span that was cut into sections, or nil where it was not, or
+// where that cannot be.
+func (s *Scanner) restOfSections(ctx context.Context, span kv.Span,
 	like *types.Batch) (*parallelScan, error) {
 	sections, err := s.tx.Sections(ctx, span)
 	if err != nil || len(sections) == 0 {
@@ -102,8 +103,9 @@ func (s *Scanner) sections(ctx context.Context, span kv.Span,
 	}
 	pieces := make([]piece, len(sections))
 	for i := range sections {
-		pieces[i] = piece{span: sections[i].Span, section: &sections[i],
-			kept: s.kept(&sections[i]), shares: sections[i].Keeps()}
+		k := s.kept(&sections[i])
+		pieces[i] = piece{span: sections[i].Span, section: &sections[i], kept: k,
+			shares: k == nil && sections[i].Keeps()}
 	}
 	p := s.parallelScan(pieces, like)
 	return p.start(ctx, s, span, min(runtime.GOMAXPROCS(0), parallelMost))
@@ -119,7 +121,7 @@ func (s *Scanner) parallelScan(pieces []piece, like *types.Batch) *parallelScan 
 		p.types = append(p.types, c.Type)
 	}
 	for i := range pieces {
-		if pieces[i].kept == nil {
+		if k := pieces[i].kept; k == nil || k.disk != nil {
 			p.read = append(p.read, i)
 			pieces[i].out = make(chan *types.Batch, batchesAhead)
 		}
@@ -199,7 +201,7 @@ func numberAt(key []byte, at int) uint64 {
 
 // readPieces reads pieces until there is none that was not begun.
 func (p *parallelScan) readPieces(r *txn.SpanReader) {
-	dec := newDecoder(p.l, p.out)
+	dec, room := newDecoder(p.l, p.out), &diskBuffer{}
 	for {
 		select {
 		case <-p.begin:
@@ -211,23 +213,31 @@ func (p *parallelScan) readPieces(r *txn.SpanReader) {
 			return
 		}
 		piece := &p.pieces[p.read[n]]
-		piece.err = p.readPiece(r, dec, piece)
+		piece.err = p.readPiece(r, dec, piece, room)
 		close(piece.out)
 	}
 }
 
 // readPiece decodes the rows of a piece. A panic becomes an error that next raises again, in the
 // goroutine of the statement: it ends that, and not the process.
-func (p *parallelScan) readPiece(r *txn.SpanReader, dec *decoder, piece *piece) (err error) {
+func (p *parallelScan) readPiece(r *txn.SpanReader, dec *decoder, piece *piece,
+	room *diskBuffer) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = &workerPanic{cause}
 		}
 	}()
+	if piece.kept != nil {
+		if read, err := p.readKept(piece, room); read {
+			return err
+		}
+		piece.shares = piece.section.Keeps()
+	}
 	b, size := p.batch(), 0
 	var keep *keeper
 	if piece.shares {
 		keep = newKeeper(p, piece.section)
+		keep.alone = piece.kept != nil // and could not be read
 	}
 	notes := p.cut.whole || piece.section != nil
 	hand := func() error {
@@ -258,7 +268,7 @@ func (p *parallelScan) readPiece(r *txn.SpanReader, dec *decoder, piece *piece) 
 		err = hand()
 	}
 	if err == nil {
-		keep.finish()
+		keep.finish(room)
 	}
 	return err
 }
@@ -291,7 +301,7 @@ func (p *parallelScan) hand(piece *piece, b *types.Batch) error {
 func (p *parallelScan) fill(ctx context.Context, b *types.Batch) (bool, error) {
 	for p.at < len(p.pieces) {
 		piece := &p.pieces[p.at]
-		if piece.kept != nil {
+		if piece.out == nil {
 			if p.giveKept(piece, b) {
 				return true, nil
 			}

@@ -35,20 +35,19 @@ type ScanSpec struct {
 // goroutine. Writes that the transaction makes while it is open may or may not be seen; a row that
 // it deletes is not seen.
 type Scanner struct {
-	tx    *txn.Txn
-	spec  ScanSpec
-	l     *layout
-	dec   *decoder
-	fetch *fetcher // reads the rows of entries that do not cover; nil otherwise
-	it    *txn.Iterator
-	next  int // the first span not begun
-	want  int // rows in the next batch
-	keys  [][]byte
-	rows  int // of the present span, as long as the rest may be read in parallel
-	after int // so many rows, that is
-	rest  *parallelScan
-	// sections that were begun, and those of them whose rows were in memory
-	cut, hits int
+	tx       *txn.Txn
+	spec     ScanSpec
+	l        *layout
+	dec      *decoder
+	fetch    *fetcher // reads the rows of entries that do not cover; nil otherwise
+	it       *txn.Iterator
+	next     int // the first span not begun
+	want     int // rows in the next batch
+	keys     [][]byte
+	rows     int // of the present span, as long as the rest may be read in parallel
+	after    int // so many rows, that is
+	rest     *parallelScan
+	sections SectionCounts
 }
 
 // OpenScan begins a scan; nothing is read before Next.
@@ -144,12 +143,13 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 func (s *Scanner) begin(ctx context.Context, b *types.Batch) (cut bool, err error) {
 	span := s.spec.Spans[s.next]
 	if s.inParallel() {
-		if s.rest, err = s.sections(ctx, span, b); err != nil {
+		if s.rest, err = s.restOfSections(ctx, span, b); err != nil {
 			return false, err
 		}
 		if s.rest != nil {
-			s.cut += len(s.rest.pieces)
-			s.hits += len(s.rest.pieces) - len(s.rest.read)
+			s.sections.All += int64(len(s.rest.pieces))
+			s.sections.InMemory += int64(len(s.rest.pieces) - len(s.rest.read))
+			s.sections.OnDisk += int64(s.rest.onDisk())
 		}
 	}
 	s.next++
@@ -265,9 +265,17 @@ func (s *Scanner) closeIterator() error {
 	return err
 }
 
-// Sections returns by how many sections (txn.Section) the spans that were begun are read, and how
-// many of these are in memory.
-func (s *Scanner) Sections() (all, kept int) { return s.cut, s.hits }
+// SectionCounts are numbers of sections (txn.Section): of those by which spans are read, those
+// whose columns were kept in memory, and those whose columns were kept on disk.
+type SectionCounts struct{ All, InMemory, OnDisk int64 }
+
+// Add adds the sections of another scan.
+func (c *SectionCounts) Add(o SectionCounts) {
+	c.All, c.InMemory, c.OnDisk = c.All+o.All, c.InMemory+o.InMemory, c.OnDisk+o.OnDisk
+}
+
+// Sections returns the sections of the spans that were begun.
+func (s *Scanner) Sections() SectionCounts { return s.sections }
 
 // Close ends the scan.
 func (s *Scanner) Close() error {

@@ -26,7 +26,8 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	}
 	s.closing.ch = make(chan struct{})
 	s.alone = kv.IsExclusive(engine)
-	s.memory.Init(s.alone, s.opts.RowCacheBytes, s.opts.SectionCacheBytes)
+	s.memory.Init(s.alone, s.opts.RowCacheBytes, s.opts.SectionCacheBytes,
+		s.opts.SectionFile != nil)
 	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = resolve.New(resolve.Options{
 		Engine: engine, Memory: &s.memory, Clock: s.oracleTime, Dead: s.ownerDead,

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/tso"
@@ -61,10 +62,25 @@ func (s *Section) Kept() any {
 func (s *Section) Keeps() bool { return s.of != nil && s.of.KeepsRows(s.at) }
 
 // Keep keeps what was made of the section's rows, read by a SpanReader of the same transaction, in
-// so many bytes of memory. It must not be changed any more. Requires: Keeps.
-func (s *Section) Keep(value any, bytes int64) {
-	s.s.memory.KeepRows(s.of, value, bytes, s.at)
+// so many bytes of memory, and reports whether there is room. It must not be changed any more.
+// inFile is set if it only says where it is in the File. Requires: Keeps.
+func (s *Section) Keep(value any, bytes int64, inFile bool) bool {
+	return s.s.memory.KeepRows(s.of, value, bytes, inFile, s.at)
 }
+
+// File returns where to write what has no room in memory, nil if it would hardly be read again: a
+// row of the section was committed a moment ago.
+func (s *Section) File() *scratch.File {
+	f := s.s.opts.SectionFile
+	if f != nil && s.s.opts.SectionSettled > 0 &&
+		!s.of.SettledSince(s.at.Time().Add(-s.s.opts.SectionSettled)) {
+		return nil
+	}
+	return f
+}
+
+// ForgetIdle makes room in the file: its user lets go of what no scan asked for in a long time.
+func (s *Section) ForgetIdle() { s.s.memory.ForgetIdle() }
 
 // SectionRows is how many rows a section should have, or zero where there are no sections.
 func (t *Txn) SectionRows() int {

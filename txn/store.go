@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/commit"
 	"github.com/minidb/minidb/txn/gc"
@@ -60,6 +61,11 @@ type Options struct {
 	// a section has at first; 0 means 8192. On an engine that is not exclusive there are none.
 	SectionCacheBytes int64
 	SectionRows       int
+	// SectionFile, unless nil, is for what readers keep of sections and has no room in memory. The
+	// caller closes it when the Store is closed. Of a section of which a row was committed in the
+	// last SectionSettled nothing is written there; 0 means ten seconds, a negative number none.
+	SectionFile    *scratch.File
+	SectionSettled time.Duration
 	// Lease is how long, by the oracle's time, the Store's session counts as alive after its last
 	// renewal; 0 means ten seconds. Only on an engine that is not exclusive.
 	Lease time.Duration
@@ -117,6 +123,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.SectionRows <= 0 {
 		o.SectionRows = 8192
+	}
+	if o.SectionSettled == 0 {
+		o.SectionSettled = 10 * time.Second
 	}
 	if o.Lease <= 0 {
 		o.Lease = 10 * time.Second

@@ -218,6 +218,13 @@ func (s *space) await() bool {
 // Room implements kv.Roomy.
 func (e *Engine) Room(frees bool) error { return e.space.room(frees) }
 
+// Free is how many bytes the file system has for files, as far as is known.
+func (e *Engine) Free() (bytes uint64, known bool) {
+	e.space.mu.Lock()
+	defer e.space.mu.Unlock()
+	return e.space.mu.free, e.space.mu.watched
+}
+
 // Tight reports whether there is less than twice the space below which Room refuses.
 func (e *Engine) Tight() bool {
 	e.space.mu.Lock()

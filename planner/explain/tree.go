@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
 )
 
 // Options select what is shown.
@@ -21,9 +22,8 @@ type Options struct {
 	// Spilled returns, likewise, what a node wrote to temporary files: bytes, and how many runs or
 	// partitions these are.
 	Spilled func(physical.Node) (bytes, pieces int64)
-	// Sections returns, likewise, by how many sections a node has read a table or index, and how
-	// many of these were in memory.
-	Sections func(physical.Node) (all, kept int64)
+	// Sections returns, likewise, the sections by which a node has read a table or index.
+	Sections func(physical.Node) table.SectionCounts
 	// Changed returns, likewise, how many rows the statement inserted, updated and deleted.
 	Changed func() (inserted, updated, deleted int64)
 }
@@ -212,15 +212,20 @@ func (d *describer) spilled(out *node, n physical.Node) {
 	}
 }
 
-// sections adds how much of what a scan has read was in memory.
+// sections adds how much of what a scan has read was in memory, or in columns on disk.
 func (d *describer) sections(out *node, n physical.Node) {
 	if d.o.Sections == nil {
 		return
 	}
-	if all, kept := d.o.Sections(n); all > 0 {
-		out.detail(Detail{Label: "Sections",
-			Text: fmt.Sprintf("%d  In Memory: %d", all, kept)})
+	c := d.o.Sections(n)
+	if c.All == 0 {
+		return
 	}
+	text := fmt.Sprintf("%d  In Memory: %d", c.All, c.InMemory)
+	if c.OnDisk > 0 {
+		text += fmt.Sprintf("  On Disk: %d", c.OnDisk)
+	}
+	out.detail(Detail{Label: "Sections", Text: text})
 }
 
 // merged adds what MERGE has done to the rows of its child.

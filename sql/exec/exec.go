@@ -224,13 +224,12 @@ func (c *Cursor) Spilled(n physical.Node) (bytes, pieces int64) {
 	return 0, 0
 }
 
-// Sections returns by how many sections a node has read a table or index, with Env.Stats, and how
-// many of these were in memory.
-func (c *Cursor) Sections(n physical.Node) (all, kept int64) {
+// Sections returns the sections by which a node has read a table or index, with Env.Stats.
+func (c *Cursor) Sections(n physical.Node) (sections table.SectionCounts) {
 	if s, ok := c.run.sections[n]; ok {
-		return s.all, s.kept
+		return *s
 	}
-	return 0, 0
+	return sections
 }
 
 // Close ends the statement and gives its memory back. It may be called more than once.
@@ -267,7 +266,7 @@ type run struct {
 	// spills are what nodes wrote to disk; with stats only.
 	spills map[physical.Node]*spilled
 	// sections are those that scans have read; with stats only.
-	sections map[physical.Node]*sections
+	sections map[physical.Node]*table.SectionCounts
 	// watchers are called when a variable changes, by slot.
 	watchers [][]func()
 	// modification is the last one built. WITH queries are built after the main query.

@@ -25,12 +25,8 @@ type scan struct {
 	scanner      rowScanner
 	batch        *types.Batch
 	materialised materialisedRows
-	sections     sections // of the scans that have ended
+	sections     table.SectionCounts // of the scans that have ended
 }
-
-// sections counts those by which a scan has read a table or index, and those of them that were in
-// memory.
-type sections struct{ all, kept int64 }
 
 // rowScanner is a [table.Scanner] or a [table.KeyScan].
 type rowScanner interface {
@@ -121,10 +117,9 @@ func (s *scan) release() error {
 
 // noteSections lets EXPLAIN ANALYZE show the sections of a scan that ends.
 func (s *scan) noteSections(t *table.Scanner) {
-	all, kept := t.Sections()
-	s.sections.all, s.sections.kept = s.sections.all+int64(all), s.sections.kept+int64(kept)
+	s.sections.Add(t.Sections())
 	if s.run.sections == nil {
-		s.run.sections = map[physical.Node]*sections{}
+		s.run.sections = map[physical.Node]*table.SectionCounts{}
 	}
 	s.run.sections[s.node] = &s.sections
 }

@@ -49,7 +49,7 @@ func (c *client) readSection(ctx context.Context, s *txn.Section) (pairs []Pair,
 		return nil, false, err
 	}
 	if s.Keeps() {
-		s.Keep(slices.Clip(pairs), int64(10*len(pairs)))
+		s.Keep(slices.Clip(pairs), int64(10*len(pairs)), false)
 	}
 	return pairs, true, nil
 }

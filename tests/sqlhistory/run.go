@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
@@ -115,10 +116,15 @@ func way(name string) uint64 {
 }
 
 // smallSections makes most stores keep columns, of so few rows that the tables have several
-// sections, and often of few of these.
-func (r *run) smallSections() func(*txn.Options) {
+// sections, and often of few of these. Half of those that keep few use the file too.
+func (r *run) smallSections(file *scratch.File) func(*txn.Options) {
 	rows, bytes := 1+r.dice.IntN(8), [...]int64{-1, 2 << 10, 0, 0}[r.dice.IntN(4)]
-	return func(o *txn.Options) { o.SectionRows, o.SectionCacheBytes = rows, bytes }
+	return func(o *txn.Options) {
+		o.SectionRows, o.SectionCacheBytes, o.SectionSettled = rows, bytes, -1
+		if bytes == 2<<10 && rows%2 == 0 {
+			o.SectionCacheBytes, o.SectionFile = 8<<10, file
+		}
+	}
 }
 
 // runEpoch opens the database on what the epoch before left, and lets the sessions live until they
@@ -137,7 +143,10 @@ func (r *run) runEpoch(last bool) (err error) {
 	if r.dice.IntN(2) == 0 {
 		opts = append(opts, minidb.CommitProtocol("two-phase"))
 	}
-	opts = append(opts, minidb.OnStore(r.smallSections()))
+	columns := scratch.New(scratch.Options{
+		Create: func() (scratch.Handle, error) { return scratch.CreateIn("") }})
+	defer func() { err = errors.Join(err, columns.Close()) }()
+	opts = append(opts, minidb.OnStore(r.smallSections(columns)))
 	if r.db, err = minidb.Open("db", opts...); err != nil {
 		return err
 	}

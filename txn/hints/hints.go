@@ -20,8 +20,8 @@ type Hints struct {
 }
 
 // Init makes the hints those of a store that no other process writes to, if alone is set. Rows may
-// take so many bytes, and what is kept of sections so many.
-func (h *Hints) Init(alone bool, rowBytes, sectionBytes int64) {
+// take so many bytes, and what is kept of sections so many; with a file, columns are there too.
+func (h *Hints) Init(alone bool, rowBytes, sectionBytes int64, withFile bool) {
 	h.alone = alone
 	if alone && rowBytes >= bytesPerPlace {
 		h.rows.limit = rowBytes
@@ -29,7 +29,7 @@ func (h *Hints) Init(alone bool, rowBytes, sectionBytes int64) {
 	h.Garbage = newGarbage()
 	h.Recent = newRecent(h.Garbage)
 	if alone && sectionBytes > 0 {
-		h.Recent.sections.limit = sectionBytes
+		h.Recent.sections.limits(sectionBytes, withFile)
 	}
 	if alone {
 		h.Snapshots.open()

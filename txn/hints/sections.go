@@ -21,14 +21,25 @@ import (
 // counts as changed up to the newest commit of all at that moment (since).
 type sections struct {
 	limit int64 // of bytes kept; 0: no span is cut
+	ahead int64 // of the bytes kept of sections that are not in the file
 	newer *atomic.Uint64
 	all   atomic.Uint64              // up to here any row may have been committed
 	spans atomic.Pointer[[]*cutSpan] // by their starts; none overlaps another
 	mu    struct {
 		sync.Mutex
 		held    int64
+		ahead   int64 // of held, of sections that are not in the file
 		kept    map[*Section]*keptRows
 		evicted time.Time // when room was looked for the last time
+	}
+}
+
+// limits sets how many bytes are kept. Where there is a file, half of them are for what memory
+// knows of what is there.
+func (s *sections) limits(bytes int64, withFile bool) {
+	s.limit, s.ahead = bytes, bytes
+	if withFile {
+		s.ahead = bytes / 2
 	}
 }
 
@@ -50,10 +61,12 @@ type Section struct {
 
 // keptRows is what a reader made of the rows of a section, as they are at a timestamp.
 type keptRows struct {
-	at    tso.Timestamp
-	value any
-	bytes int64
-	used  atomic.Int64 // in Unix seconds
+	at     tso.Timestamp
+	value  any
+	bytes  int64        // of memory
+	file   bool         // the value says where they are in the file
+	inFile bool         // the value says where in the file they are
+	used   atomic.Int64 // in Unix seconds
 }
 
 const (
@@ -175,42 +188,80 @@ func (s *Section) KeepsRows(readTS tso.Timestamp) bool {
 	return tso.Timestamp(s.since.Load()) <= readTS && tso.Timestamp(s.newest.Load()) <= readTS
 }
 
-// KeepRows keeps what a reader has made of the section's rows, which takes so many bytes, if there
-// is room. It must not be changed any more.
-func (h *Hints) KeepRows(of *Section, value any, bytes int64, readTS tso.Timestamp) {
-	if of.KeepsRows(readTS) {
-		h.Recent.sections.keep(of, &keptRows{at: readTS, value: value, bytes: bytes})
-	}
+// KeepRows keeps what a reader has made of the section's rows, which takes so many bytes of memory,
+// and reports whether there is room. It must not be changed any more. inFile is set if the value
+// only says where it is in the file.
+func (h *Hints) KeepRows(of *Section, value any, bytes int64, inFile bool,
+	readTS tso.Timestamp) bool {
+	return !of.KeepsRows(readTS) || h.Recent.sections.keep(of,
+		&keptRows{at: readTS, value: value, bytes: bytes, inFile: inFile})
 }
 
-func (s *sections) keep(of *Section, k *keptRows) {
+// SettledSince reports whether none of the section's rows was committed after a time, as far as is
+// known.
+func (s *Section) SettledSince(at time.Time) bool {
+	return tso.Timestamp(s.newest.Load()).Physical() <= at.UnixMilli()
+}
+
+// ForgetIdle makes room in the file: what no scan asked for in a long time goes.
+func (h *Hints) ForgetIdle() {
+	s := &h.Recent.sections
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evict(time.Now(), true)
+}
+
+func (s *sections) keep(of *Section, k *keptRows) bool {
 	now := time.Now()
 	k.used.Store(now.Unix())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.mu.kept[of]
 	if old != nil && old.at > k.at {
-		return // a reader of an older snapshot came late
+		return true // a reader of an older snapshot came late
+	}
+	if !s.fits(k, old) {
+		s.evict(now, k.inFile)
+		if old = s.mu.kept[of]; !s.fits(k, old) {
+			return false
+		}
 	}
 	if old != nil {
 		s.drop(of, old)
 	}
-	if s.mu.held+k.bytes > s.limit && now.Sub(s.mu.evicted) >= evictPause {
-		s.mu.evicted = now
-		s.evict(now)
-	}
-	if s.mu.held+k.bytes > s.limit {
-		return
-	}
 	s.mu.held += k.bytes
+	if !k.inFile {
+		s.mu.ahead += k.bytes
+	}
 	s.mu.kept[of] = k
 	of.rows.Store(k)
+	return true
 }
 
-// evict drops what is no longer true, and what was not asked for in a long time.
-func (s *sections) evict(now time.Time) {
+// fits reports whether there is room for k instead of what was kept before.
+func (s *sections) fits(k, old *keptRows) bool {
+	held, ahead := s.mu.held+k.bytes, s.mu.ahead
+	if !k.inFile {
+		ahead += k.bytes
+	}
+	if old != nil {
+		held -= old.bytes
+		if !old.inFile {
+			ahead -= old.bytes
+		}
+	}
+	return held <= s.limit && (k.inFile || ahead <= s.ahead)
+}
+
+// evict drops what is no longer true, and what was not asked for in a long time: of what is in the
+// file, or of the rest. It does not look again so soon.
+func (s *sections) evict(now time.Time, inFile bool) {
+	if now.Sub(s.mu.evicted) < evictPause {
+		return
+	}
+	s.mu.evicted = now
 	for of, k := range s.mu.kept {
-		idle := now.Sub(time.Unix(k.used.Load(), 0)) > keptIdle
+		idle := k.inFile == inFile && now.Sub(time.Unix(k.used.Load(), 0)) > keptIdle
 		if idle || tso.Timestamp(of.newest.Load()) > k.at {
 			s.drop(of, k)
 		}
@@ -219,6 +270,9 @@ func (s *sections) evict(now time.Time) {
 
 func (s *sections) drop(of *Section, k *keptRows) {
 	s.mu.held -= k.bytes
+	if !k.inFile {
+		s.mu.ahead -= k.bytes
+	}
 	delete(s.mu.kept, of)
 	of.rows.Store(nil)
 }

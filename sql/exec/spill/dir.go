@@ -1,10 +1,11 @@
 package spill
 
 import (
-	"errors"
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/minidb/minidb/internal/scratch"
 )
 
 // Dir is where the statements of one database keep their files. It is safe for concurrent use.
@@ -27,14 +28,7 @@ type Options struct {
 	// Room returns an error while the disk has no room for files of statements.
 	Room func() error
 	// Create makes a file, which Close removes; nil: one of the operating system's.
-	Create func() (Handle, error)
-}
-
-// Handle is an open file.
-type Handle interface {
-	ReadAt(p []byte, offset int64) (int, error)
-	WriteAt(p []byte, offset int64) (int, error)
-	Close() error
+	Create func() (scratch.Handle, error)
 }
 
 // NewDir returns the Dir at path, and removes what another process left there. The directory is
@@ -78,21 +72,9 @@ func (d *Dir) counts(owner uint32) *Counts {
 func (d *Dir) Open() int64 { return d.open.Load() }
 
 // create makes a file without a name.
-func (d *Dir) create() (Handle, error) {
+func (d *Dir) create() (scratch.Handle, error) {
 	if d.opts.Create != nil {
 		return d.opts.Create()
 	}
-	if d.path != "" {
-		if err := os.MkdirAll(d.path, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	f, err := os.CreateTemp(d.path, "minidb-spill-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return scratch.CreateIn(d.path)
 }

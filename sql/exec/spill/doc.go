@@ -5,13 +5,13 @@
 // join, the rows of a WITH query. A Stream is written from its beginning to its end and read as
 // often as is liked, by Readers with positions of their own.
 //
-//	File    |extent of A|extent of B|extent of A|free|extent of C| …
-//	extent  CRC-32C (4 bytes) | frame | frame | …           about 64 KiB
-//	frame   number of rows | column | column | …            up to 1,024 rows
+//	File    |extent of A|extent of B|extent of A|free|extent of C| …    internal/scratch
+//	extent  checksum | frame | frame | …                                about 64 KiB
+//	frame   number of rows | column | column | …                        up to 1,024 rows
 //
-// Frames are the batches that operators pass: columns are encoded as a whole (column.go). The index
-// of a Stream's extents is in memory, and the extents of a Stream that was freed are used again.
-// So a statement has one open file however many runs and partitions it makes.
+// Frames are the batches that operators pass: columns are encoded as a whole (table/colfmt). The
+// index of a Stream's extents is in memory, and the extents of a Stream that was freed are used
+// again. So a statement has one open file however many runs and partitions it makes.
 //
 // # Invariants
 //
@@ -19,7 +19,4 @@
 //     are free then. What a crash between the two steps leaves is removed by NewDir.
 //  2. Nothing that is read was damaged: an extent whose checksum is wrong is an error, XX001.
 //  3. Buffers are counted in the statement's account before they are allocated.
-//
-// Rows are read by the process that wrote them, so there is no version of the format and nothing in
-// it names a type by its OID.
 package spill

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sort"
 
+	"github.com/minidb/minidb/table/colfmt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -130,8 +131,8 @@ func (r *Reader) emptied() *types.Batch {
 // load reads the next extent. What is decoded of it takes about as much memory as it does.
 func (r *Reader) load() error {
 	e := r.s.extents[r.next]
-	if e.bytes > cap(r.buf) {
-		n := int64(e.bytes)
+	if e.Bytes() > cap(r.buf) {
+		n := int64(e.Bytes())
 		r.counted += 3 * n
 		if err := r.s.file.mem.Grow(3 * n); err != nil {
 			return err
@@ -154,14 +155,14 @@ func (r *Reader) frame(b *types.Batch) (int, error) {
 	if size <= 0 || n == 0 || n > types.BatchSize {
 		return 0, damaged("the number of rows of a frame")
 	}
-	d := decoder{file: r.s.file, data: r.left[size:]}
+	d := colfmt.Decoder{Types: &r.s.file.types, Data: r.left[size:]}
 	for _, c := range b.Cols {
-		d.column(c, int(n))
+		d.Column(c, int(n))
 	}
-	if d.failed {
+	if d.Failed {
 		return 0, damaged("a column of a frame")
 	}
-	r.left = d.data
+	r.left = d.Data
 	b.Len += int(n)
 	r.row += int64(n)
 	return int(n), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/scratch"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -152,7 +153,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 		s.Free()
 	}
 	require.Zero(t, mem.used)
-	require.Zero(t, f.live)
+	require.Zero(t, f.disk.Live())
 }
 
 // compareStream reads all rows in order, from some rows on, and as pages.
@@ -216,13 +217,18 @@ func fill(t *testing.T, s *Stream, batches int) {
 func TestDamageIsFound(t *testing.T) {
 	for _, at := range []int64{0, 3, 4, 5, 100, 3000} {
 		f := newFile(t, &counter{})
+		var h scratch.Handle
+		f.dir.opts.Create = func() (made scratch.Handle, err error) {
+			h, err = scratch.CreateIn("")
+			return h, err
+		}
 		s := f.NewStream([]*types.Type{types.TInt8})
 		fill(t, s, 3)
 		var b [1]byte
-		_, err := f.h.ReadAt(b[:], at)
+		_, err := h.ReadAt(b[:], at)
 		require.NoError(t, err)
 		b[0] ^= 0x10
-		_, err = f.h.WriteAt(b[:], at)
+		_, err = h.WriteAt(b[:], at)
 		require.NoError(t, err)
 		r := s.Reader()
 		_, err = r.Next()
@@ -240,9 +246,9 @@ func TestRoomIsUsedAgain(t *testing.T) {
 		s := f.NewStream([]*types.Type{types.TInt8})
 		fill(t, s, 50)
 		if size == 0 {
-			size = f.size
+			size = f.disk.Size()
 		}
-		require.Equal(t, size, f.size)
+		require.Equal(t, size, f.disk.Size())
 		s.Free()
 		require.Zero(t, mem.used)
 	}
@@ -264,7 +270,7 @@ func TestAFileHasNoName(t *testing.T) {
 	require.EqualValues(t, 1, d.Open())
 	files, bytes := d.Stats(7)
 	require.EqualValues(t, 1, files)
-	require.EqualValues(t, f.live, (bytes+page-1)/page*page)
+	require.EqualValues(t, f.disk.Live(), (bytes+scratch.Page-1)/scratch.Page*scratch.Page)
 	files, _ = d.Stats(8)
 	require.Zero(t, files)
 	names, err := os.ReadDir(path)
@@ -277,7 +283,7 @@ func TestAFileHasNoName(t *testing.T) {
 
 // full is a file on a disk that is full after so many bytes.
 type full struct {
-	Handle
+	scratch.Handle
 	room int
 }
 
@@ -304,18 +310,18 @@ func TestNoRoom(t *testing.T) {
 		}
 		return s.Flush()
 	}
-	d, err := NewDir("", Options{Create: func() (Handle, error) {
+	d, err := NewDir("", Options{Create: func() (scratch.Handle, error) {
 		h, err := plain.create()
 		return &full{h, 20_000}, err
 	}})
 	require.NoError(t, err)
 	require.NoError(t, write(d, 0), "it fits")
-	d.opts.Create = func() (Handle, error) {
+	d.opts.Create = func() (scratch.Handle, error) {
 		h, err := plain.create()
 		return &full{h, 100}, err
 	}
 	require.Equal(t, sqlerr.DiskFull, code(t, write(d, 0)))
-	d.opts.Create = func() (Handle, error) { return nil, syscall.EIO }
+	d.opts.Create = func() (scratch.Handle, error) { return nil, syscall.EIO }
 	require.Equal(t, sqlerr.IOError, code(t, write(d, 0)))
 	require.Equal(t, sqlerr.ConfigurationLimitExceeded, code(t, write(plain, 1)))
 	plain.opts.Room = func() error { return syscall.ENOSPC }
@@ -329,7 +335,7 @@ func FuzzFrame(f *testing.F) {
 	ts := []*types.Type{types.TInt8, types.TText, types.TFloat8, types.TNumeric, types.TInterval,
 		types.ArrayOf(types.TText), types.TRecord}
 	dice := rand.New(rand.NewPCG(3, 4))
-	file := &File{}
+	file := &File{disk: scratch.New(scratch.Options{})}
 	for range 20 {
 		b := types.NewBatch(ts)
 		row := make([]types.Datum, len(ts))

@@ -102,9 +102,8 @@ func (s *Stream) flush() error {
 	if err != nil {
 		return err
 	}
-	e.first = s.first
-	s.extents = append(s.extents, e)
-	s.bytes += int64(e.bytes)
+	s.extents = append(s.extents, extent{e, s.first})
+	s.bytes += int64(e.Bytes())
 	s.buf = s.buf[:0]
 	return s.count(extentBytes)
 }
@@ -124,7 +123,7 @@ func (s *Stream) Flush() error {
 // Free forgets the rows: others may use their room in the file.
 func (s *Stream) Free() {
 	for _, e := range s.extents {
-		s.file.release(e)
+		s.file.disk.Release(e.Extent)
 	}
 	s.extents, s.buf, s.rows, s.bytes = nil, nil, 0, 0
 	s.uncount(s.counted)
@@ -134,7 +133,7 @@ func (s *Stream) Free() {
 func (f *File) appendFrame(dst []byte, cols []*types.Vec, sel []int32) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(sel)))
 	for _, c := range cols {
-		dst = f.appendColumn(dst, c, sel)
+		dst = f.types.AppendColumn(dst, c, sel)
 	}
 	return dst
 }

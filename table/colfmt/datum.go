@@ -1,4 +1,4 @@
-package spill
+package colfmt
 
 import (
 	"encoding/binary"
@@ -21,7 +21,7 @@ const (
 	hasArr
 )
 
-func (f *File) appendDatum(dst []byte, d *types.Datum) []byte {
+func (t *Types) appendDatum(dst []byte, d *types.Datum) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if d.Null {
@@ -51,7 +51,7 @@ func (f *File) appendDatum(dst []byte, d *types.Datum) []byte {
 	}
 	if d.Arr != nil {
 		dst[at] |= hasArr
-		dst = f.appendArray(dst, d.Arr)
+		dst = t.appendArray(dst, d.Arr)
 	}
 	return dst
 }
@@ -76,7 +76,7 @@ func appendNumeric(dst []byte, d *apd.Decimal) []byte {
 
 // appendArray appends the numbers of dimensions, elements, types and names, all plus one or 0 for
 // nil, each with what there are of them.
-func (f *File) appendArray(dst []byte, a *types.ArrayValue) []byte {
+func (t *Types) appendArray(dst []byte, a *types.ArrayValue) []byte {
 	dst = appendLen(dst, a.Dims == nil, len(a.Dims))
 	for i, n := range a.Dims {
 		dst = binary.AppendVarint(dst, int64(n))
@@ -84,11 +84,11 @@ func (f *File) appendArray(dst []byte, a *types.ArrayValue) []byte {
 	}
 	dst = appendLen(dst, a.Elems == nil, len(a.Elems))
 	for i := range a.Elems {
-		dst = f.appendDatum(dst, &a.Elems[i])
+		dst = t.appendDatum(dst, &a.Elems[i])
 	}
 	dst = appendLen(dst, a.Types == nil, len(a.Types))
-	for _, t := range a.Types {
-		dst = binary.AppendUvarint(dst, f.number(t))
+	for _, field := range a.Types {
+		dst = binary.AppendUvarint(dst, t.number(field))
 	}
 	dst = appendLen(dst, a.Names == nil, len(a.Names))
 	for _, s := range a.Names {
@@ -107,7 +107,7 @@ func appendLen(dst []byte, absent bool, n int) []byte {
 // nestedMost bounds how deep arrays and records lie in each other.
 const nestedMost = 10_000
 
-func (d *decoder) datum(depth int) (out types.Datum) {
+func (d *Decoder) datum(depth int) (out types.Datum) {
 	fields := d.byte()
 	out.Null = fields&isNull != 0
 	if fields&hasI != 0 {
@@ -128,9 +128,9 @@ func (d *decoder) datum(depth int) (out types.Datum) {
 		out.Iv = types.IntervalValue{Months: int32(d.varint()), Days: int32(d.varint()),
 			Micros: d.varint()}
 	}
-	if fields&hasArr != 0 && !d.failed {
+	if fields&hasArr != 0 && !d.Failed {
 		if depth > nestedMost {
-			d.failed = true
+			d.Failed = true
 			return out
 		}
 		out.Arr = d.array(depth + 1)
@@ -138,18 +138,18 @@ func (d *decoder) datum(depth int) (out types.Datum) {
 	return out
 }
 
-func (d *decoder) str() string { return string(d.cut(d.bounded(d.uvarint()))) }
+func (d *Decoder) str() string { return string(d.cut(d.bounded(d.uvarint()))) }
 
 // bounded returns n, which counts things of a byte at least that follow.
-func (d *decoder) bounded(n uint64) int {
-	if n > uint64(len(d.data)) {
-		d.failed = true
+func (d *Decoder) bounded(n uint64) int {
+	if n > uint64(len(d.Data)) {
+		d.Failed = true
 		return 0
 	}
 	return int(n)
 }
 
-func (d *decoder) numeric() *apd.Decimal {
+func (d *Decoder) numeric() *apd.Decimal {
 	form := d.byte()
 	out := &apd.Decimal{Form: apd.Form(form >> 1), Negative: form&1 != 0,
 		Exponent: int32(d.varint())}
@@ -162,7 +162,7 @@ func (d *decoder) numeric() *apd.Decimal {
 }
 
 // len returns the number that appendLen wrote.
-func (d *decoder) len() (n int, absent bool) {
+func (d *Decoder) len() (n int, absent bool) {
 	v := d.uvarint()
 	if v == 0 {
 		return 0, true
@@ -170,7 +170,7 @@ func (d *decoder) len() (n int, absent bool) {
 	return d.bounded(v - 1), false
 }
 
-func (d *decoder) array(depth int) *types.ArrayValue {
+func (d *Decoder) array(depth int) *types.ArrayValue {
 	a := &types.ArrayValue{}
 	if n, absent := d.len(); !absent {
 		a.Dims, a.Lower = make([]int, n), make([]int, n)
@@ -180,7 +180,7 @@ func (d *decoder) array(depth int) *types.ArrayValue {
 	}
 	if n, absent := d.len(); !absent {
 		a.Elems = make([]types.Datum, n)
-		for i := 0; i < n && !d.failed; i++ {
+		for i := 0; i < n && !d.Failed; i++ {
 			a.Elems[i] = d.datum(depth)
 		}
 	}
@@ -199,11 +199,11 @@ func (d *decoder) array(depth int) *types.ArrayValue {
 	return a
 }
 
-func (d *decoder) recordType() *types.Type {
+func (d *Decoder) recordType() *types.Type {
 	n := d.uvarint()
-	if n >= uint64(len(d.file.types)) {
-		d.failed = true
+	if n >= uint64(len(d.Types.types)) {
+		d.Failed = true
 		return nil
 	}
-	return d.file.types[n]
+	return d.Types.types[n]
 }

@@ -1,4 +1,4 @@
-package spill
+package colfmt
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A column of a frame of n rows is a byte of flags, the NULLs as bits where there are any, and the
+// A column of n rows is a byte of flags, the NULLs as bits where there are any, and the
 // values by their storage class. The entries of NULLs are there too, as zeros.
 //
 //	integers   the least, as a varint; a byte of width w (0, 1, 2, 4, 8); n differences of w bytes
@@ -17,7 +17,8 @@ import (
 //	others     n datums (datum.go)
 const hasNulls = 1
 
-func (f *File) appendColumn(dst []byte, c *types.Vec, sel []int32) []byte {
+// AppendColumn appends rows sel of a column, at most types.BatchSize.
+func (t *Types) AppendColumn(dst []byte, c *types.Vec, sel []int32) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if c.HasNull {
@@ -57,7 +58,7 @@ func (f *File) appendColumn(dst []byte, c *types.Vec, sel []int32) []byte {
 			if !null(i) {
 				d = c.Get(int(i))
 			}
-			dst = f.appendDatum(dst, &d)
+			dst = t.appendDatum(dst, &d)
 		}
 	}
 	return dst
@@ -123,53 +124,53 @@ func widthOf(d uint64) int {
 	return 8
 }
 
-// decoder takes frames apart. failed is set when they are not what was written.
-type decoder struct {
-	file   *File
-	data   []byte
-	failed bool
+// Decoder takes columns apart. Failed is set when they are not what was written.
+type Decoder struct {
+	Types  *Types
+	Data   []byte // what was not decoded
+	Failed bool
 }
 
 // cut returns the next n bytes, which are zero after a failure.
-func (d *decoder) cut(n int) []byte {
-	if n < 0 || n > len(d.data) {
-		d.failed = true
+func (d *Decoder) cut(n int) []byte {
+	if n < 0 || n > len(d.Data) {
+		d.Failed = true
 		return nil
 	}
-	b := d.data[:n]
-	d.data = d.data[n:]
+	b := d.Data[:n]
+	d.Data = d.Data[n:]
 	return b
 }
 
-func (d *decoder) byte() byte {
+func (d *Decoder) byte() byte {
 	if b := d.cut(1); len(b) == 1 {
 		return b[0]
 	}
 	return 0
 }
 
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.data)
+func (d *Decoder) varint() int64 {
+	v, n := binary.Varint(d.Data)
 	if n <= 0 {
-		d.failed = true
+		d.Failed = true
 		return 0
 	}
-	d.data = d.data[n:]
+	d.Data = d.Data[n:]
 	return v
 }
 
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.data)
+func (d *Decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.Data)
 	if n <= 0 {
-		d.failed = true
+		d.Failed = true
 		return 0
 	}
-	d.data = d.data[n:]
+	d.Data = d.Data[n:]
 	return v
 }
 
-// column decodes n values to the end of v.
-func (d *decoder) column(v *types.Vec, n int) {
+// Column decodes n values to the end of v.
+func (d *Decoder) Column(v *types.Vec, n int) {
 	from := v.Len
 	v.Resize(from + n)
 	if d.byte() == hasNulls {
@@ -192,7 +193,7 @@ func (d *decoder) column(v *types.Vec, n int) {
 	case types.Dec, types.Iv, types.Arr:
 		for k := range n {
 			x := d.datum(0)
-			if d.failed {
+			if d.Failed {
 				return
 			}
 			if !v.HasNull || !v.Nulls[from+k] {
@@ -202,11 +203,11 @@ func (d *decoder) column(v *types.Vec, n int) {
 	}
 }
 
-func (d *decoder) ints(out []int64) {
+func (d *Decoder) ints(out []int64) {
 	least := uint64(d.varint())
 	width := int(d.byte())
 	if width != 0 && width != 1 && width != 2 && width != 4 && width != 8 {
-		d.failed = true
+		d.Failed = true
 		return
 	}
 	b := d.cut(width * len(out))
@@ -230,19 +231,19 @@ func (d *decoder) ints(out []int64) {
 }
 
 // strings decodes strings into one block of memory.
-func (d *decoder) strings(out []string) {
+func (d *Decoder) strings(out []string) {
 	var lengths [types.BatchSize]int64
 	d.ints(lengths[:len(out)])
 	total := int64(0)
 	for _, n := range lengths[:len(out)] {
-		if n < 0 || n > int64(len(d.data)) {
-			d.failed = true
+		if n < 0 || n > int64(len(d.Data)) {
+			d.Failed = true
 			return
 		}
 		total += n
 	}
-	if total > int64(len(d.data)) {
-		d.failed = true
+	if total > int64(len(d.Data)) {
+		d.Failed = true
 		return
 	}
 	block := string(d.cut(int(total)))
