@@ -1,8 +1,11 @@
 package minidb_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +38,39 @@ func TestTemporaryFilesAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names)
 	require.NoError(t, rows.Close())
+}
+
+// TestColumnsOnDisk: a handle of little memory keeps in a file, without a name, what scans of a
+// large table decode; with ColumnFile(-1) it does not.
+func TestColumnsOnDisk(t *testing.T) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("sections are for scans by several goroutines")
+	}
+	for bytes, wanted := range map[int64]bool{0: true, -1: false} {
+		ctx, dir := t.Context(), t.TempDir()
+		db, err := minidb.Open(dir, quiet, minidb.MemoryLimit(48<<20), minidb.ColumnFile(bytes))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		conn, err := db.Conn(ctx)
+		require.NoError(t, err)
+		_, err = conn.Exec(ctx, `CREATE TABLE t AS SELECT i AS a, md5(i::text) AS b
+			FROM generate_series(1, 200000) AS s (i)`)
+		require.NoError(t, err)
+		var plan string
+		for range 4 { // cuts, keeps, finds
+			plan = ""
+			rows, err := conn.Query(ctx, `EXPLAIN ANALYZE SELECT sum(a), max(b COLLATE "C") FROM t`)
+			require.NoError(t, err)
+			for rows.Next() {
+				line, err := rows.Values()
+				require.NoError(t, err)
+				plan += fmt.Sprintln(line...)
+			}
+			require.NoError(t, rows.Close())
+		}
+		require.Equal(t, wanted, strings.Contains(plan, "On Disk: "), plan)
+		names, err := filepath.Glob(filepath.Join(dir, "spill", "*"))
+		require.NoError(t, err)
+		require.Empty(t, names)
+	}
 }

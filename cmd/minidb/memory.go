@@ -29,8 +29,18 @@ var memoryUnits = []struct {
 	{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"tb", 1 << 40}, {"b", 1},
 }
 
-// parseMemory reads a size: a number with a unit, or of bytes.
+// parseMemory reads how much memory the process may hold.
 func parseMemory(text string) (int64, error) {
+	n, err := parseSize(text)
+	if err == nil && n < memory.LeastBound {
+		return 0, fmt.Errorf("%s is too little: at least %d MiB are needed", text,
+			memory.LeastBound>>20)
+	}
+	return n, err
+}
+
+// parseSize reads a size: a number with a unit, or of bytes.
+func parseSize(text string) (int64, error) {
 	number, unit := strings.ToLower(strings.TrimSpace(text)), int64(1)
 	for _, u := range memoryUnits {
 		if rest, ok := strings.CutSuffix(number, u.name); ok {
@@ -39,14 +49,10 @@ func parseMemory(text string) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(n > 0) || n*float64(unit) > math.MaxInt64/2 {
+	if err != nil || !(n >= 0) || n*float64(unit) > math.MaxInt64/2 {
 		return 0, fmt.Errorf("%q is not a size; write 2GiB or 512MB", text)
 	}
-	if n *= float64(unit); n < memory.LeastBound {
-		return 0, fmt.Errorf("%s is too little: at least %d MiB are needed", text,
-			memory.LeastBound>>20)
-	}
-	return int64(n), nil
+	return int64(n * float64(unit)), nil
 }
 
 // returnEvery is how often the server looks whether memory should go back to the system.

@@ -21,9 +21,14 @@ func TestSizesOfMemory(t *testing.T) {
 		_, err := parseMemory(text)
 		require.Error(t, err, text)
 	}
-	code, _, stderr := runCommand(t, "serve", "--memory", "much")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "write 2GiB or 512MB")
+	for _, flag := range []string{"--memory", "--column-file"} {
+		code, _, stderr := runCommand(t, "serve", flag, "much")
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "write 2GiB or 512MB")
+	}
+	n, err := parseSize("0")
+	require.NoError(t, err)
+	require.Zero(t, n)
 }
 
 // TestServeGovernsGo: what the caches take lies outside of Go's heap, and Go may have the rest.

@@ -20,7 +20,7 @@ type serveOptions struct {
 	inMemory, acceptClock bool
 	retention, drain      time.Duration
 	connections, reserved int
-	memory                int64 // bytes
+	memory, columnFile    int64 // bytes
 	access                accessOptions
 }
 
@@ -48,6 +48,14 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		o.memory, err = parseMemory(text)
 		return err
 	})
+	fs.Func("column-file", "how large the temporary file of columns that scans keep may be, as "+
+		"2GiB, or 0 for none (default: twice --memory, or a tenth of the free disk)",
+		func(text string) (err error) {
+			if o.columnFile, err = parseSize(text); err == nil && o.columnFile == 0 {
+				o.columnFile = -1
+			}
+			return err
+		})
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
 		"how long clients may take to finish their statements after a signal to end")
 	o.access.flags(fs)
@@ -77,6 +85,7 @@ func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB,
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention),
 		minidb.OnFatal(fatal), minidb.MaxConnections(o.connections),
 		minidb.ReservedConnections(o.reserved), minidb.MemoryLimit(o.memory),
+		minidb.ColumnFile(o.columnFile),
 		minidb.CommitProtocol(o.protocol)}
 	if o.isolation != "" {
 		opts = append(opts, minidb.DefaultIsolation(o.isolation))
