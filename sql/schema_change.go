@@ -171,10 +171,6 @@ func (s *planRunner) ddlEnv(ctx context.Context) *ddl.Env {
 
 func upper(s string) string { return strings.ToUpper(s) }
 
-// errLockedAnew ends an attempt at a schema change that has got a new lock: the change begins again
-// on a snapshot that shows what the lock protects.
-var errLockedAnew = errors.New("a table was locked")
-
 // locker returns how a schema change locks its tables. If its snapshot must stay, the change
 // continues with it, and has a conflict at commit with what the snapshot does not show.
 func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
@@ -184,7 +180,7 @@ func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 			// such a lock is for the schema alone
 			(mode != rowlock.AccessShare || s.tx.view.Outdated())
 		if err == nil && anew && s.refreshable() {
-			return errLockedAnew
+			return ddl.ErrLockedAnew
 		}
 		return err
 	}
@@ -236,5 +232,5 @@ func (s utility) changeSchemaBy(ctx context.Context, stmt ast.Statement,
 // show in its present state.
 func isOutdated(err error) bool {
 	var stale *txn.StaleError
-	return errors.Is(err, errLockedAnew) || errors.As(err, &stale)
+	return errors.Is(err, ddl.ErrLockedAnew) || errors.As(err, &stale)
 }

@@ -13,7 +13,11 @@ import (
 type Engine struct {
 	kv.Wrapped
 	snapshots, updates, lazy, ranges, ingests, gets, iters atomic.Int64
-	sets, deletes, bytes, ingested                         atomic.Int64
+	sets, deletes, bytes, ingested, steps                  atomic.Int64
+
+	// Stepping counts the steps of iterators too, at the price of an allocation for each iterator.
+	// It is set before the engine is used.
+	Stepping bool
 }
 
 // Counts are the operations so far.
@@ -22,6 +26,7 @@ type Counts struct {
 	Ranges                   int64 // that were deleted at once
 	Ingests, Ingested        int64 // files' worth of new keys, and how many keys were in them
 	Gets, Iters              int64 // of readers, in steps and in snapshots
+	Steps                    int64 // of these iterators, only with Engine.Stepping
 	Sets, Deletes            int64
 	Bytes                    int64 // of keys and values that were set
 	Syncs                    uint64
@@ -35,7 +40,7 @@ func (r *Engine) Counts() Counts {
 	return Counts{
 		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
 		Ranges: r.ranges.Load(), Ingests: r.ingests.Load(), Ingested: r.ingested.Load(),
-		Gets: r.gets.Load(), Iters: r.iters.Load(),
+		Gets: r.gets.Load(), Iters: r.iters.Load(), Steps: r.steps.Load(),
 		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Bytes: r.bytes.Load(),
 		Syncs: r.Syncs(),
 	}
@@ -48,7 +53,8 @@ func (r *Engine) Since(c Counts) Counts {
 		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
 		Ranges: n.Ranges - c.Ranges, Ingests: n.Ingests - c.Ingests,
 		Ingested: n.Ingested - c.Ingested, Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
-		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Bytes: n.Bytes - c.Bytes,
+		Steps: n.Steps - c.Steps,
+		Sets:  n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Bytes: n.Bytes - c.Bytes,
 		Syncs: n.Syncs - c.Syncs,
 	}
 }
@@ -130,7 +136,27 @@ func (r recorded) Get(ctx context.Context, key []byte) ([]byte, error) {
 
 func (r recorded) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
 	r.r.iters.Add(1)
-	return r.Reader.NewIter(ctx, span)
+	it, err := r.Reader.NewIter(ctx, span)
+	if err != nil || !r.r.Stepping {
+		return it, err
+	}
+	return &stepping{it, &r.r.steps}, nil
+}
+
+// stepping counts the steps to a next key.
+type stepping struct {
+	kv.Iterator
+	steps *atomic.Int64
+}
+
+func (s *stepping) Next() bool {
+	s.steps.Add(1)
+	return s.Iterator.Next()
+}
+
+func (s *stepping) NextPrefix() bool {
+	s.steps.Add(1)
+	return s.Iterator.NextPrefix()
 }
 
 type recordedSnapshot struct {

@@ -62,6 +62,8 @@ type Env struct {
 	// Building is called before the entries of an index are made by CREATE INDEX or REINDEX, and
 	// returns a function that is called with the number of rows read so far; nil: not called.
 	Building func(command string, d *table.Desc, ix *table.Index) (seen func(rows int64))
+
+	gathered gathered
 }
 
 // build writes the entries of a new index.
@@ -93,10 +95,7 @@ func (env *Env) usable(command, name string, id table.ID, index table.IndexID) e
 }
 
 func (env *Env) lock(ctx context.Context, d *table.Desc, mode rowlock.Mode) error {
-	if env.Lock == nil {
-		return nil
-	}
-	return env.Lock(ctx, d.ID, mode)
+	return env.take(ctx, d.ID, mode)
 }
 
 // Execute runs a statement and returns its command tag.
@@ -135,7 +134,7 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 	case *ast.AlterTable:
 		return env.alter(ctx, s)
 	case *ast.Truncate:
-		return "TRUNCATE TABLE", env.truncate(ctx, s)
+		return "TRUNCATE TABLE", together(ctx, env, env.truncate, s)
 	case *ast.Comment:
 		return "COMMENT", env.comment(ctx, s)
 	case *ast.CreatePolicy:
@@ -160,15 +159,15 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 		}
 		return "GRANT ROLE", env.grantRole(ctx, s)
 	case *ast.Grant:
-		return verb(s.Revoke), env.grant(ctx, s)
+		return verb(s.Revoke), together(ctx, env, env.grant, s)
 	case *ast.AlterDefaultPrivileges:
 		return "ALTER DEFAULT PRIVILEGES", env.alterDefaultPrivileges(ctx, s)
 	case *ast.ReassignOwned:
-		return "REASSIGN OWNED", env.reassignOwned(ctx, s)
+		return "REASSIGN OWNED", together(ctx, env, env.reassignOwned, s)
 	case *ast.DropOwned:
-		return "DROP OWNED", env.dropOwned(ctx, s)
+		return "DROP OWNED", together(ctx, env, env.dropOwned, s)
 	case *ast.RenameSchema:
-		return "ALTER SCHEMA", env.renameSchema(ctx, s)
+		return "ALTER SCHEMA", together(ctx, env, env.renameSchema, s)
 	case *ast.AlterOwner:
 		return "ALTER " + s.Kind.Upper(), env.alterOwner(ctx, s)
 	case *ast.CreateObserver:

@@ -15,22 +15,24 @@ import (
 )
 
 func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
-	tag = "DROP " + s.Kind.Upper()
+	var f func(context.Context, *ast.Drop) error
 	switch s.Kind {
 	case ast.TableObject, ast.ViewObject, ast.MaterializedViewObject, ast.SequenceObject:
-		return tag, env.dropRelations(ctx, s)
+		f = env.dropRelations
 	case ast.IndexObject:
-		return tag, env.dropIndexes(ctx, s)
+		f = env.dropIndexes
 	case ast.SchemaObject:
-		return tag, env.dropSchemas(ctx, s)
+		f = env.dropSchemas
 	case ast.TypeObject, ast.DomainObject:
-		return tag, env.dropTypes(ctx, s)
+		f = env.dropTypes
 	case ast.ExtensionObject:
-		return tag, env.dropExtensions(ctx, s)
+		f = env.dropExtensions
 	case ast.DatabaseObject:
-		return tag, env.dropDatabases(ctx, s)
+		f = env.dropDatabases
+	default:
+		return "", sqlerr.Unsupported(int(s.Pos), "DROP "+s.Kind.Upper())
 	}
-	return "", sqlerr.Unsupported(int(s.Pos), tag)
+	return "DROP " + s.Kind.Upper(), together(ctx, env, f, s)
 }
 
 // absent is the error, or with IF EXISTS the notice, for something that is not there.
@@ -117,6 +119,7 @@ type dropper struct {
 	foreign    []foreignKey
 	observed   []string // observers of tables that stay
 	extensions []catalog.Extension
+	naming     *namingConstants
 }
 
 // foreignKey is one that goes with what it refers to.
@@ -149,14 +152,17 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 			return err
 		}
 	}
+	if err := dr.lockOtherEnds(ctx); err != nil {
+		return err
+	}
+	if err := dr.env.lockedAnew(); err != nil {
+		return err
+	}
 	if len(dr.details) > 0 {
 		if !cascade {
 			return dr.refuse()
 		}
 		dr.notice()
-	}
-	if err := dr.lockOtherEnds(ctx); err != nil {
-		return err
 	}
 	for _, c := range dr.defaults {
 		if err := dr.clearDefault(ctx, c); err != nil {

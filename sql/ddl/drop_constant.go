@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -17,12 +18,11 @@ import (
 // type regclass: nextval('s') in a DEFAULT, or b <> 'r'::regclass in a CHECK. Views and policies
 // are among those that read the relation.
 func (dr *dropper) followConstants(ctx context.Context, d *table.Desc) error {
-	rels, err := dr.env.View.Relations(ctx, dr.env.Database)
-	if err != nil {
+	if err := dr.readNaming(ctx); err != nil {
 		return err
 	}
-	for _, t := range rels {
-		if dr.going[t.ID] || t.Kind != table.KindTable {
+	for _, t := range dr.naming.tables {
+		if dr.going[t.ID] {
 			continue
 		}
 		if err := dr.followDefaultsNaming(ctx, t, d); err != nil {
@@ -48,12 +48,50 @@ func (dr *dropper) followConstants(ctx context.Context, d *table.Desc) error {
 	return dr.domainsNaming(ctx, d)
 }
 
+// namingConstants are what may name a relation by a constant: tables with defaults, identities or
+// checks, and domains with defaults or checks. They are read once, as schemas of thousands of
+// relations go with one statement.
+type namingConstants struct {
+	tables  []*table.Desc
+	domains []*catalog.TypeDesc
+}
+
+func (dr *dropper) readNaming(ctx context.Context) error {
+	if dr.naming != nil {
+		return nil
+	}
+	rels, err := dr.env.View.Relations(ctx, dr.env.Database)
+	if err != nil {
+		return err
+	}
+	userTypes, err := dr.env.View.Types(ctx, dr.env.Database)
+	if err != nil {
+		return err
+	}
+	dr.naming = &namingConstants{}
+	for _, t := range rels {
+		computed := func(c table.Column) bool { return c.DefaultText != "" || c.Identity != "" }
+		if t.Kind == table.KindTable &&
+			(len(t.Checks) > 0 || slices.ContainsFunc(t.Columns, computed)) {
+			dr.naming.tables = append(dr.naming.tables, t)
+		}
+	}
+	for _, t := range userTypes {
+		if t.Kind == types.KindDomain && (t.Default != "" || len(t.Checks) > 0) {
+			dr.naming.domains = append(dr.naming.domains, t)
+		}
+	}
+	return nil
+}
+
+// quotes doubles what quotes in a text.
+var quotes = strings.NewReplacer(`"`, `""`, `'`, `''`)
+
 // names reports whether an expression over a row has a relation as a constant. Most texts have not
 // even its name, and are not parsed.
 func (dr *dropper) names(ctx context.Context, row *table.Desc, text string,
 	d *table.Desc) (bool, error) {
-	name := strings.NewReplacer(`"`, `""`, `'`, `''`).Replace(d.Name)
-	if !strings.Contains(text, name) {
+	if text == "" || !strings.Contains(text, quotes.Replace(d.Name)) {
 		return false, nil
 	}
 	return dr.env.namesRelation(ctx, row, text, d.ID)
@@ -90,12 +128,8 @@ func (dr *dropper) followDefaultsNaming(ctx context.Context, t, d *table.Desc) e
 // domainsNaming notes the domains whose default names a relation, and the constraints of domains
 // that do.
 func (dr *dropper) domainsNaming(ctx context.Context, d *table.Desc) error {
-	all, err := dr.env.View.Types(ctx, dr.env.Database)
-	if err != nil {
-		return err
-	}
-	for _, t := range all {
-		if t.Kind != types.KindDomain || dr.going[t.ID] {
+	for _, t := range dr.naming.domains {
+		if dr.going[t.ID] {
 			continue
 		}
 		whole, err := dr.names(ctx, nil, t.Default, d)

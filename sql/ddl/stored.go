@@ -274,10 +274,8 @@ func (env *Env) storedDefault(ctx context.Context, e ast.Expr, t *types.Type) (s
 // about to be stored.
 func (env *Env) hold(ctx context.Context, ids []table.ID) error {
 	for _, id := range ids {
-		if env.Lock != nil {
-			if err := env.Lock(ctx, id, rowlock.AccessShare); err != nil {
-				return err
-			}
+		if err := env.take(ctx, id, rowlock.AccessShare); err != nil {
+			return err
 		}
 	}
 	env.View.Require(ids...)

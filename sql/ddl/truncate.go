@@ -30,6 +30,9 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 	if err != nil {
 		return err
 	}
+	if err := env.lockedAnew(); err != nil {
+		return err
+	}
 	for _, d := range tables {
 		if err := env.View.Truncate(ctx, d); err != nil {
 			return err

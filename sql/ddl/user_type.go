@@ -209,18 +209,15 @@ func (env *Env) userType(ctx context.Context, n ast.Name) (*catalog.TypeDesc, er
 
 // lockType locks a type until the transaction's end, as a relation is locked.
 func (env *Env) lockType(ctx context.Context, d *catalog.TypeDesc, mode rowlock.Mode) error {
-	if env.Lock == nil {
-		return nil
-	}
-	return env.Lock(ctx, d.ID, mode)
+	return env.take(ctx, d.ID, mode)
 }
 
 // holdTypes keeps the user types of a type from being changed by others until the transaction's
 // end: something that rests on them is about to be stored.
 func (env *Env) holdTypes(ctx context.Context, t *types.Type) (err error) {
 	t.UserTypes(func(u *types.Type) {
-		if err == nil && env.Lock != nil {
-			err = env.Lock(ctx, lockedFor(u), rowlock.AccessShare)
+		if err == nil {
+			err = env.take(ctx, lockedFor(u), rowlock.AccessShare)
 		}
 	})
 	return err
