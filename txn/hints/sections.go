@@ -64,7 +64,6 @@ type keptRows struct {
 	at     tso.Timestamp
 	value  any
 	bytes  int64        // of memory
-	file   bool         // the value says where they are in the file
 	inFile bool         // the value says where in the file they are
 	used   atomic.Int64 // in Unix seconds
 }

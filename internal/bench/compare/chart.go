@@ -65,16 +65,19 @@ const (
 	goal = `stroke="#c60" stroke-width="2"`
 )
 
+// leastDrawn is the least ratio of the scale: that of a refused work is zero.
+const leastDrawn = 0.05
+
 // bars draws a bar for the ratio of each work, from 1, on a logarithmic scale, with its extremes
 // and a mark at what is to be reached.
 func bars(results []Result) string {
 	const left, wide, row, top = 300.0, 520.0, 20.0, 40.0
 	lowest, highest := 0.2, 5.0
 	for _, r := range results {
-		lowest, highest = min(lowest, r.Low), max(highest, r.High, r.Reach)
+		lowest, highest = min(lowest, max(r.Low, leastDrawn)), max(highest, r.High, r.Reach)
 	}
 	x := func(v float64) float64 {
-		return left + wide*math.Log(v/lowest)/math.Log(highest/lowest)
+		return left + wide*math.Log(max(v, lowest)/lowest)/math.Log(highest/lowest)
 	}
 	bottom := top + row*float64(len(results))
 	s := newSVG(int(left+wide)+80, int(bottom)+30)
@@ -100,7 +103,11 @@ func bars(results []Result) string {
 			s.line(x(r.Reach), y+1, x(r.Reach), y+row-3, goal)
 		}
 		s.text(left-8, y+row-8, "end", r.Name)
-		s.text(max(to, x(r.High))+5, y+row-8, "start", fmt.Sprintf("%.2f", r.Ratio))
+		label := fmt.Sprintf("%.2f", r.Ratio)
+		if r.Ratio == 0 {
+			label = "refused"
+		}
+		s.text(max(to, x(r.High))+5, y+row-8, "start", label)
 	}
 	s.line(x(1), top-6, x(1), bottom, axis)
 	return s.end()

@@ -194,12 +194,14 @@ func TestAnswersAreNear(t *testing.T) {
 // TestDrawings are the same for the same figures, and hold all of them.
 func TestDrawings(t *testing.T) {
 	results := []Result{{Name: "a <b>", Ratio: 0.5, Low: 0.4, High: 0.6, Reach: 2},
-		{Name: "c", Ratio: 12, Low: 11, High: 13}}
+		{Name: "c", Ratio: 12, Low: 11, High: 13}, {Name: "d"}}
 	drawing := bars(results)
 	require.Equal(t, drawing, bars(results))
 	wellFormed(t, drawing)
 	require.Contains(t, drawing, "a &lt;b&gt;")
 	require.Contains(t, drawing, "12.00")
+	require.Contains(t, drawing, ">refused<")
+	require.NotRegexp(t, "NaN|Inf", drawing)
 	lines := []curve{{"read", []int{10, 100}, []float64{1e-6, 2e-6}},
 		{"scan", []int{10, 100}, []float64{1e-3, 1e-1}}}
 	drawing = curves(lines)
