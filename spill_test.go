@@ -43,8 +43,9 @@ func TestTemporaryFilesAreRemoved(t *testing.T) {
 // TestColumnsOnDisk: a handle of little memory keeps in a file, without a name, what scans of a
 // large table decode; with ColumnFile(-1) it does not.
 func TestColumnsOnDisk(t *testing.T) {
-	if runtime.GOMAXPROCS(0) < 2 {
-		t.Skip("sections are for scans by several goroutines")
+	if runtime.GOMAXPROCS(0) < 2 { // sections are for scans by several goroutines
+		before := runtime.GOMAXPROCS(2)
+		t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	}
 	for bytes, wanted := range map[int64]bool{0: true, -1: false} {
 		ctx, dir := t.Context(), t.TempDir()

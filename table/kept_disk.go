@@ -38,7 +38,7 @@ type diskBuffer struct {
 // toDisk keeps the section's columns in the file, beside those that are there.
 func (k *keeper) toDisk(disk map[int]*diskColumn, room *diskBuffer) {
 	file := k.of.File()
-	if file == nil {
+	if file == nil || k.p.refused.Load() {
 		return
 	}
 	if disk == nil {
@@ -53,6 +53,7 @@ func (k *keeper) toDisk(disk map[int]*diskColumn, room *diskBuffer) {
 			continue
 		}
 		c, err := k.write(file, vecs, &left, room)
+		k.p.refused.CompareAndSwap(false, err != nil)
 		if errors.Is(err, scratch.ErrLimit) {
 			k.of.ForgetIdle()
 		}

@@ -41,10 +41,11 @@ type parallelScan struct {
 	l       *layout
 	readers []*txn.SpanReader
 	pieces  []piece
-	at      int    // the piece whose turn it is
-	read    []int  // the pieces that are read
-	room    int    // of a batch, in rows
-	cut     cutter // learns where sections should begin
+	at      int         // the piece whose turn it is
+	read    []int       // the pieces that are read
+	room    int         // of a batch, in rows
+	cut     cutter      // learns where sections should begin
+	refused atomic.Bool // the file of columns takes no more
 
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -115,8 +115,8 @@ func (f *File) Write(b []byte) (Extent, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// place finds room for an extent of n bytes: that of one that was released, of the same size or of
-// the next larger one, or else at the end.
+// place finds room for an extent of n bytes: that of one that was released, of the same size or up
+// to twice as large, or else at the end.
 func (f *File) place(n int) (e Extent, h Handle, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,12 +142,13 @@ func (f *File) place(n int) (e Extent, h Handle, err error) {
 	return e, f.h, nil
 }
 
+// fits returns the pages of the smallest free extent that is not too large, or 0.
 func (f *File) fits(pages int32) (best int32) {
 	if f.free[pages] != nil {
 		return pages
 	}
 	for have := range f.free {
-		if have > pages && (best == 0 || have < best) {
+		if have > pages && have <= 2*pages && (best == 0 || have < best) {
 			best = have
 		}
 	}
@@ -168,12 +169,16 @@ func (f *File) grow(n int64) (offset int64, err error) {
 	return offset, nil
 }
 
-// Release lets others use the room of an extent.
+// Release lets others use the room of an extent. Free extents are not joined: the file begins anew
+// once all are free.
 func (f *File) Release(e Extent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.free[e.pages] = append(f.free[e.pages], e.offset)
-	f.live -= e.onDisk()
+	if f.live -= e.onDisk(); f.live == 0 {
+		f.size = 0
+		clear(f.free)
+	}
 }
 
 func (e Extent) onDisk() int64 { return int64(e.pages) * Page }
@@ -203,7 +208,7 @@ func (f *File) Live() int64 {
 	return f.live
 }
 
-// Size is how many bytes the file has grown to.
+// Size is how many bytes the extents span, in use or free.
 func (f *File) Size() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

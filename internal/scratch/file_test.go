@@ -79,6 +79,30 @@ func TestALimitIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 100, e.Bytes())
 	require.EqualValues(t, 3*Page, f.Live())
+	for _, e := range []Extent{es[0], e, es[2]} {
+		f.Release(e)
+	}
+	_, err = f.Write(make([]byte, 3*Page))
+	require.NoError(t, err, "all of it is free, as one")
+}
+
+// TestASmallExtentTakesNoLargeOne: what is wasted is no more than what is used.
+func TestASmallExtentTakesNoLargeOne(t *testing.T) {
+	f := newFile(t, Options{})
+	write := func(pages int) Extent {
+		e, err := f.Write(make([]byte, pages*Page))
+		require.NoError(t, err)
+		return e
+	}
+	large := write(8)
+	write(1)
+	f.Release(large)
+	size := f.Size()
+	write(3)
+	require.Greater(t, f.Size(), size)
+	size = f.Size()
+	write(5)
+	require.Equal(t, size, f.Size())
 }
 
 // TestAnyBitThatChangesIsFound: of what was written, and of the checksum.
