@@ -122,6 +122,25 @@ func TestAWaitIsPublishedOnce(t *testing.T) {
 	}))
 }
 
+// TestAListedWaitKeepsItsKey when the wait has ended and its caller uses the key's memory again.
+func TestAListedWaitKeepsItsKey(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		here, there := sc.processes("")
+		holder := sc.lockHolder(here, true)
+		sc.must(sc.nowait(holder, "hot", rowlock.Update), "lock")
+		tx, key, ended := sc.begin(there), []byte("hot"), make(chan error)
+		tx.SetLocking(txn.Locking{Writes: true, Owner: there.RowLocks().NewOwner(1)})
+		go func() { ended <- tx.LockCurrent(sc.ctx, key, rowlock.Update, false) }()
+		var waits []txn.LockWait
+		until(func() bool { waits = there.LockWaits(); return len(waits) == 1 })
+		sc.must(holder.Rollback(sc.ctx), "rollback")
+		sc.must(<-ended, "lock")
+		copy(key, "new")
+		sc.want("key of the wait that was listed", string(waits[0].Key), "hot")
+		sc.must(tx.Rollback(sc.ctx), "rollback")
+	}))
+}
+
 // TestWaitsOfTheDeadEnd with a collection, once their session has ended.
 func TestWaitsOfTheDeadEnd(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {

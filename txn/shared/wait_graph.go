@@ -151,7 +151,8 @@ func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, b
 	}}
 }
 
-// enter notes the transactions that this one waits for.
+// enter notes the transactions that this one waits for. It copies the key: what lists or publishes
+// the waits may still read it when this one has ended, and its caller uses the key's memory again.
 func (w *Wait) enter(key []byte, holders []mvcc.RowHolder) {
 	waits := &w.p.waits
 	waits.mu.Lock()
@@ -179,7 +180,10 @@ func (w *Wait) enter(key []byte, holders []mvcc.RowHolder) {
 			waits.searching++
 		}
 	}
-	w.Key, w.Lock, w.Held, w.Queues = key, holders[0].AsLock(), holders[0].Mode, holders[0].Queues()
+	if !bytes.Equal(w.Key, key) {
+		w.Key = bytes.Clone(key)
+	}
+	w.Lock, w.Held, w.Queues = holders[0].AsLock(), holders[0].Mode, holders[0].Queues()
 }
 
 // queues notes the place that the transaction has in the queue of the row.
