@@ -43,8 +43,9 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	}
 	dir := t.TempDir()
 	o := Options{Minidb: server(t), Postgres: server(t), Dir: dir, Rows: 3000, Rounds: 2,
-		Round: 2 * time.Millisecond, Record: filepath.Join(dir, "record"), Plots: dir,
+		Round: 2 * time.Millisecond, Record: filepath.Join(dir, "record"),
 		Growth: 1000, TPCH: 0.001, MemoryTable: 2000, Corpus: filepath.Join(dir, "corpus")}
+	o.Plots = filepath.Join(dir, "plots") // it is made
 	require.NoError(t, os.Mkdir(o.Corpus, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(o.Corpus, "a.test"), []byte("statement ok\n"+
 		"CREATE TABLE t (a int)\n\nquery I\nSELECT count(*) FROM t\n----\n0\n\n"+
@@ -76,7 +77,7 @@ func TestEveryWorkIsMeasured(t *testing.T) {
 	require.Contains(t, out.String(), "1 files; minidb: 2 passed, 1 failed, 0 skipped; "+
 		"PostgreSQL: 2 passed, 1 failed, 0 skipped\n")
 	for _, name := range []string{"compare.svg", "growth.svg"} {
-		drawing, err := os.ReadFile(filepath.Join(dir, name))
+		drawing, err := os.ReadFile(filepath.Join(dir, "plots", name))
 		require.NoError(t, err)
 		wellFormed(t, string(drawing))
 	}

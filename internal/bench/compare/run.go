@@ -55,6 +55,11 @@ func Run(ctx context.Context, o Options, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.Plots != "" { // now, and not once all is measured
+		if err := os.MkdirAll(o.Plots, 0o755); err != nil {
+			return err
+		}
+	}
 	r := &runner{Options: o, w: w, recorded: recorded}
 	if err := r.head(); err != nil {
 		return err
