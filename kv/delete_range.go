@@ -29,12 +29,13 @@ func DeleteSpan(ctx context.Context, e Engine, span Span, limit int) (done bool,
 	if d, ok := e.(RangeDeleter); ok {
 		return true, d.DeleteRange(ctx, span)
 	}
+	l := LimitsOf(e)
 	for left := limit; limit == 0 || left > 0; {
-		n := deleteBatch
+		n := bounded(bounded(deleteBatch, l.Ops), l.Rows)
 		if limit > 0 {
 			n = min(n, left)
 		}
-		keys, err := firstKeys(ctx, e, span, n)
+		keys, err := firstKeys(ctx, e, span, n, l.Bytes)
 		if err != nil || len(keys) == 0 {
 			return err == nil, err
 		}
@@ -47,8 +48,9 @@ func DeleteSpan(ctx context.Context, e Engine, span Span, limit int) (done bool,
 	return false, nil
 }
 
-// firstKeys returns up to n of the first keys of a span, of rows of one group.
-func firstKeys(ctx context.Context, e Engine, span Span, n int) (keys [][]byte, err error) {
+// firstKeys returns up to n of the first keys of a span, of rows of one group, and, if bytes is not
+// zero, of no more bytes.
+func firstKeys(ctx context.Context, e Engine, span Span, n, bytes int) (keys [][]byte, err error) {
 	s, err := e.Snapshot()
 	if err != nil {
 		return nil, err
@@ -57,10 +59,11 @@ func firstKeys(ctx context.Context, e Engine, span Span, n int) (keys [][]byte, 
 	if err != nil {
 		return nil, firstOf(err, s.Close())
 	}
-	group := uint64(0)
+	group, size := uint64(0), 0
 	for ok := it.First(); ok && len(keys) < n; ok = it.Next() {
 		g := GroupOf(e, Row(it.Key()))
-		if len(keys) > 0 && g != group {
+		size += len(it.Key())
+		if len(keys) > 0 && (g != group || bytes != 0 && size > bytes) {
 			break
 		}
 		group = g

@@ -50,6 +50,9 @@
 //
 //   - [Grouped]: the rows are cut into groups, and one Update may name rows of one group only.
 //     An engine without it is one group: any Update may name any rows.
+//   - [Limited]: an Update names so many rows, and writes so many keys and bytes, at most: on the
+//     network it is one request, which is bounded. The layer above cuts what it writes to the size,
+//     and refuses a single value that cannot be cut. What a step reads is not bounded.
 //   - [Lazy]: an Update whose batch need not be durable when it returns, only ordered: if a later
 //     durable Update of this engine survives a crash, so does every lazy one that returned before
 //     it began. Engines that append to one log give this for nothing. Prewrites use it, so that a

@@ -24,6 +24,9 @@ var (
 	// ErrDiskFull is returned by Roomy.Room when there is too little space left for new data.
 	ErrDiskFull = errors.New("kv: the disk is nearly full")
 
+	// ErrTooLarge is returned by an Update beyond the engine's Limits.
+	ErrTooLarge = errors.New("kv: update is too large")
+
 	// ErrForeignRow is returned by an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 

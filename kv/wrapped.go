@@ -26,6 +26,9 @@ func (w Wrapped) CompactRange(ctx context.Context, span Span) error {
 // Group implements Grouped.
 func (w Wrapped) Group(row []byte) uint64 { return GroupOf(w.Engine, row) }
 
+// Limits implements Limited.
+func (w Wrapped) Limits() Limits { return LimitsOf(w.Engine) }
+
 // Exclusive reports whether the engine is of this process alone.
 func (w Wrapped) Exclusive() bool { return IsExclusive(w.Engine) }
 

@@ -53,6 +53,10 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap(sqlerr.OutOfMemory, "out of memory", err).
 			WithDetail("The transaction holds too many writes that are not committed.").
 			WithHint("Split it into several smaller transactions.")
+	case errors.Is(err, kv.ErrTooLarge):
+		return wrap(sqlerr.ProgramLimitExceeded, "the store takes no value of this size", err).
+			WithDetail("%v", err).
+			WithHint("Split the value into several rows, or keep it outside the database.")
 	case errors.As(err, &deadlock):
 		return deadlocked(deadlock)
 	case errors.Is(err, rowlock.ErrNotAvailable):

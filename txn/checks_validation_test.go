@@ -32,6 +32,8 @@ func call(f func()) {
 	}
 }
 
+func (e *probed) Limits() kv.Limits { return kv.LimitsOf(e.Engine) }
+
 func (e *probed) Snapshot() (kv.Snapshot, error) {
 	call(e.snapshot)
 	s, err := e.Engine.Snapshot()

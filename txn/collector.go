@@ -190,7 +190,7 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	rows, err := shared.DropDeadRowLocks(ctx, s.engine, s.opts.BatchKeys, s.oldestOf)
+	rows, err := shared.DropDeadRowLocks(ctx, s.engine, s.limits, s.oldestOf)
 	return n + rows, err
 }
 

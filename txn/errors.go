@@ -37,7 +37,8 @@ var (
 	// ErrTxnDone is returned by calls on a transaction that was committed or rolled back.
 	ErrTxnDone = errors.New("transaction is finished")
 
-	// ErrTooLarge is returned by a write of a transaction that holds Options.MaxTxnBytes.
+	// ErrTooLarge is returned by a write of a transaction that holds Options.MaxTxnBytes. A single
+	// value that the engine cannot take is kv.ErrTooLarge.
 	ErrTooLarge = errors.New("transaction is too large")
 
 	// ErrReadOnly is returned by a write in a read-only transaction.

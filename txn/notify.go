@@ -193,8 +193,8 @@ func (s *Store) reading(f func(r kv.Reader) error) error {
 }
 
 // Acknowledge removes the notifications of an observer on a key up to the start_ts of a run of it
-// that has committed, and nothing newer, in one atomic update. It need not be durable: what a crash
-// brings back is at or below the acknowledgement.
+// that has committed, and nothing newer. It need not be durable, nor atomic: what a crash brings
+// back or leaves is at or below the acknowledgement.
 func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 	run tso.Timestamp) error {
 	return s.AcknowledgeAll(ctx, [][]byte{key}, observer, run)
@@ -203,8 +203,7 @@ func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 // acknowledgedRows bounds one update of AcknowledgeAll.
 const acknowledgedRows = 512
 
-// AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes. The notifications of
-// one key are removed by one of them.
+// AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes.
 func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint32,
 	run tso.Timestamp) error {
 	if err := s.enter(); err != nil {
@@ -212,13 +211,18 @@ func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint
 	}
 	defer s.gate.RUnlock()
 	for _, group := range s.rowsByGroup(keys) {
-		for rows := range slices.Chunk(group, acknowledgedRows) {
-			err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-				return mvcc.Acknowledge(ctx, r, b, rows, observer, run)
-			})
-			if err != nil {
-				return err
+		limits := s.limits.Lower(kv.Limits{Rows: acknowledgedRows})
+		err := kv.InParts(limits, group, func(rows [][]byte) (err error) {
+			for more := true; more && err == nil; {
+				err = kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer, run, limits.Ops)
+					return err
+				})
 			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -247,9 +251,11 @@ func (s *Store) Announce(ctx context.Context, keys [][]byte, observer uint32) er
 		if err != nil {
 			return err
 		}
-		err = kv.UpdateLazy(ctx, s.engine, rows, func(_ kv.Reader, b *kv.Batch) error {
-			mvcc.Announce(b, rows, observer, ts)
-			return nil
+		err = kv.InParts(s.limits, rows, func(part [][]byte) error {
+			return kv.UpdateLazy(ctx, s.engine, part, func(_ kv.Reader, b *kv.Batch) error {
+				mvcc.Announce(b, part, observer, ts)
+				return nil
+			})
 		})
 		if err != nil {
 			return err

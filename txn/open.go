@@ -26,15 +26,17 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	}
 	s.closing.ch = make(chan struct{})
 	s.alone = kv.IsExclusive(engine)
+	s.limits = limitsOf(engine).Lower(kv.Limits{Rows: s.opts.BatchKeys})
 	s.memory.Init(s.alone, s.opts.RowCacheBytes, s.opts.SectionCacheBytes,
 		s.opts.SectionFile != nil)
 	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = resolve.New(resolve.Options{
-		Engine: engine, Memory: &s.memory, Clock: s.oracleTime, Dead: s.ownerDead,
+		Engine: engine, Limits: limitsOf(engine), Memory: &s.memory, Clock: s.oracleTime,
+		Dead: s.ownerDead,
 		At: func(step resolve.Step) error { return s.at(CrashPoint(step)) },
 	})
 	s.secondaries = secondaries.New(secondaries.Options{
-		Engine: engine, Memory: &s.memory, BatchKeys: s.opts.BatchKeys, Logger: s.opts.Logger,
+		Engine: engine, Memory: &s.memory, Limits: s.limits, Logger: s.opts.Logger,
 		Closing: s.closing.ch, AtOnce: s.opts.CrashPoint != nil,
 		AfterBatch: func() error { return s.at(AfterSecondaryBatch) },
 	})
@@ -173,7 +175,7 @@ func (s *Store) beginSession(ctx context.Context) error {
 	s.peers, err = shared.Open(ctx, shared.Options{
 		Engine: s.engine, Source: s.source, RowLocks: &s.rowLocks, Logger: s.opts.Logger,
 		Lease: s.opts.Lease, Renewal: s.opts.LeaseRenewal, LockWait: s.opts.LockWait,
-		BatchKeys: s.opts.BatchKeys, Closing: s.closing.ch,
+		Limits: s.limits, Closing: s.closing.ch,
 		Now: s.oracleTime, Oldest: s.registry.oldest,
 		NoteSafepoint: s.registry.note,
 		Settle: func(ctx context.Context, locked *LockedError) (bool, error) {
@@ -189,12 +191,19 @@ func (s *Store) coordination() commit.Options {
 	return commit.Options{
 		Engine: s.engine, Source: s.source, Memory: &s.memory, Resolver: s.resolver,
 		Secondaries: s.secondaries, RowLocks: &s.rowLocks, Peers: s.peers,
-		LockTTL: s.opts.LockTTL, LockWait: s.opts.LockWait, BatchKeys: s.opts.BatchKeys,
+		LockTTL: s.opts.LockTTL, LockWait: s.opts.LockWait, Limits: s.limits,
 		BatchBytes: s.opts.BatchBytes, StreamBytes: s.opts.StreamBytes,
 		Now: s.oracleTime, Owner: s.owner, Closing: s.closing.ch,
 		At:     func(step commit.Step) error { return s.at(CrashPoint(step)) },
 		InTurn: s.opts.CrashPoint != nil,
 	}
+}
+
+// limitsOf returns what bounds the updates of a store: the engine's limits, and as many rows as may
+// each be written to as often as a row is, as a rule.
+func limitsOf(engine kv.Engine) kv.Limits {
+	l := kv.LimitsOf(engine)
+	return l.Lower(kv.Limits{Rows: l.Ops / mvcc.RowWrites})
 }
 
 // oracleKey is the cell of the store's own oracle.

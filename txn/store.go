@@ -41,7 +41,8 @@ type Options struct {
 	// On an exclusive engine it does not bound a request for a row lock, which searches for a
 	// deadlock cycle then.
 	LockWait time.Duration
-	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
+	// BatchKeys and BatchBytes bound one prewrite or commit of a group, as the engine's own limits
+	// do; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
 	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks
 	// included; 0 means 1 GiB. A write or a row lock beyond it returns ErrTooLarge.
@@ -145,6 +146,7 @@ func (o Options) withDefaults() Options {
 // Store runs transactions on an engine. Its methods may be called from any goroutine.
 type Store struct {
 	engine kv.Engine
+	limits kv.Limits // of one update; Rows is not zero
 	opts   Options
 	source tso.Source
 	own    *tso.Oracle // source, when it is the store's own

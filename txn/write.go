@@ -1,7 +1,11 @@
 package txn
 
 import (
+	"fmt"
+
 	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -11,6 +15,9 @@ func (t *Txn) Set(key, value []byte) error {
 		return t.putBeside(key, value, (*Txn).Set)
 	}
 	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.fits(key, value); err != nil {
 		return err
 	}
 	if err := t.announce(key); err != nil {
@@ -31,6 +38,9 @@ func (t *Txn) SetNew(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if err := t.fits(key, value); err != nil {
+		return err
+	}
 	if err := t.announce(key); err != nil {
 		return err
 	}
@@ -44,6 +54,9 @@ func (t *Txn) Insert(key, value []byte) error {
 		return t.putBeside(key, value, (*Txn).Insert)
 	}
 	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.fits(key, value); err != nil {
 		return err
 	}
 	if err := t.announce(key); err != nil {
@@ -60,6 +73,9 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 		return t.putBeside(key, value, (*Txn).Insert)
 	}
 	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.fits(key, value); err != nil {
 		return err
 	}
 	if t.node != nil {
@@ -81,6 +97,9 @@ func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 		return t.putBeside(key, value, (*Txn).Set)
 	}
 	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.fits(key, value); err != nil {
 		return err
 	}
 	t.buf.SetAfter(since, key, value)
@@ -142,6 +161,25 @@ func (t *Txn) footprint() int {
 		n += rowLockBytes * o.Locks()
 	}
 	return n
+}
+
+// fits returns kv.ErrTooLarge for a write that goes into no update of the engine.
+func (t *Txn) fits(key, value []byte) error {
+	l := t.s.limits
+	if l.Value == 0 && l.Bytes == 0 {
+		return nil
+	}
+	most := func(n, of int) error {
+		if of == 0 || n <= of {
+			return nil
+		}
+		return fmt.Errorf("%w: a value of %d bytes", kv.ErrTooLarge, len(value))
+	}
+	_, bytes := mvcc.MostWritten(&mvcc.Mutation{Row: mvcc.Row(key), Value: value}, key)
+	if err := most(len(value)+mvcc.ValueOverhead, l.Value); err != nil {
+		return err
+	}
+	return most(bytes, l.Bytes)
 }
 
 // announce is called before every write of a key.

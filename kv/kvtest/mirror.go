@@ -22,7 +22,7 @@ type Mirror struct {
 	mu     sync.RWMutex
 }
 
-// NewMirror wraps two engines. The optional interfaces are the first one's.
+// NewMirror wraps two engines with the same limits. The optional interfaces are the first one's.
 func NewMirror(first, second kv.Engine) *Mirror {
 	return &Mirror{wrapped: wrapped{Engine: first}, second: second}
 }

@@ -40,6 +40,8 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"what is ingested is deleted and written like other keys", testIngestThenWrite},
 		{"a batch that writes a row which was not named is refused whole", testForeignRow},
 		{"an update stays in one group", testGroups},
+		{"an update beyond the limits is refused whole", testLimits},
+		{"many rows are updated in parts", testInParts},
 		{"a closed engine returns ErrClosed", testClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

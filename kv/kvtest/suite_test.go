@@ -48,6 +48,17 @@ func TestWrappersKeepTheContract(t *testing.T) {
 			return kvtest.NewKeyByKey(memkv.New(memkv.Options{HashGroups: 3}))
 		})
 	})
+	t.Run("key by key with limits", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine {
+			return kvtest.NewKeyByKey(memkv.New(memkv.Options{Limits: kv.LeastLimits}))
+		})
+	})
+	t.Run("mirror of limits", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine {
+			small := func() kv.Engine { return memkv.New(memkv.Options{Limits: kv.LeastLimits}) }
+			return kvtest.NewMirror(small(), small())
+		})
+	})
 	t.Run("mirror of memory and pebble", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine {
 			return kvtest.NewMirror(memory(t),

@@ -23,6 +23,9 @@ func (k *KeyByKey) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) 
 	return k.inner.UpdateLazy(ctx, rows, step)
 }
 
+// Limits implements kv.Limited.
+func (k *KeyByKey) Limits() kv.Limits { return k.inner.Limits() }
+
 // Group implements kv.Grouped.
 func (k *KeyByKey) Group(row []byte) uint64 { return k.inner.Group(row) }
 

@@ -2,7 +2,8 @@
 // version, under one lock. It is small enough to be seen to be right, so the conformance suite and
 // the mirror test hold the other engines against it. It can be cut into groups, which forces
 // two-phase commit above it, and into something that does not claim to be exclusive, which forces
-// the layer above to work as on a shared store.
+// the layer above to work as on a shared store, and it can refuse large updates as such a store
+// does.
 package memkv
 
 import (
@@ -28,7 +29,14 @@ type Options struct {
 	HashSeed   uint64
 	// Shared makes the engine deny that it is exclusive.
 	Shared bool
+	// Limits bound an update. When all are zero, a Shared engine has SmallLimits, because what
+	// several processes write to is on the network.
+	Limits kv.Limits
 }
+
+// SmallLimits are those of the smallest store on the network that minidb is run on: each is that of
+// an etcd cluster with its default settings, or lower.
+var SmallLimits = kv.Limits{Rows: 32, Ops: 128, Bytes: 64 << 10, Value: 32 << 10}
 
 // Engine keeps everything in memory.
 type Engine struct {
@@ -51,6 +59,9 @@ func less(a, b item) bool { return bytes.Compare(a.key, b.key) < 0 }
 // New returns an empty engine.
 func New(opts Options) *Engine {
 	e := &Engine{opts: opts}
+	if opts.Shared && opts.Limits == (kv.Limits{}) {
+		e.opts.Limits = SmallLimits
+	}
 	sort.Slice(e.opts.Splits, func(i, j int) bool {
 		return bytes.Compare(e.opts.Splits[i], e.opts.Splits[j]) < 0
 	})
@@ -76,6 +87,9 @@ func (e *Engine) Group(row []byte) uint64 {
 
 // Exclusive reports whether no other process can reach the store: true, except with Options.Shared.
 func (e *Engine) Exclusive() bool { return !e.opts.Shared }
+
+// Limits implements kv.Limited.
+func (e *Engine) Limits() kv.Limits { return e.opts.Limits }
 
 // Syncs counts the updates that would have been synced.
 func (e *Engine) Syncs() uint64 { return e.syncs.Load() }
@@ -117,6 +131,9 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 			return false, kv.NotApplied(kv.ErrGroups)
 		}
 	}
+	if most := e.opts.Limits.Rows; most != 0 && len(rows) > most {
+		return false, e.opts.Limits.Check(len(rows), new(kv.Batch))
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b kv.Batch
@@ -125,6 +142,9 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 		return false, err
 	}
 	if err := b.CheckRows(rows); err != nil {
+		return false, err
+	}
+	if err := e.opts.Limits.Check(len(rows), &b); err != nil {
 		return false, err
 	}
 	for i := range b.Len() {

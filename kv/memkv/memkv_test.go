@@ -21,6 +21,14 @@ func TestContractInGroups(t *testing.T) {
 	})
 }
 
+func TestContractWithLimits(t *testing.T) {
+	for _, limits := range []kv.Limits{kv.LeastLimits, memkv.SmallLimits, {Rows: 16}, {Ops: 64}} {
+		kvtest.Run(t, func(*testing.T) kv.Engine {
+			return memkv.New(memkv.Options{Limits: limits})
+		})
+	}
+}
+
 func TestUpdateRefusesRowsThatWereNotNamed(t *testing.T) {
 	e := memkv.New(memkv.Options{})
 	err := e.Update(context.Background(), [][]byte{[]byte("a\x00\x01")},

@@ -3,6 +3,7 @@ package commit
 import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/secondaries"
 )
 
@@ -18,7 +19,47 @@ func (c *committer) oneBatch() bool {
 			rows++
 		}
 	}
-	return rows <= c.o.BatchKeys && (len(c.Muts) == 1 || c.Bytes <= c.o.BatchBytes)
+	if rows > c.o.Limits.Rows || len(c.Muts) > 1 && c.Bytes > c.o.BatchBytes {
+		return false
+	}
+	if !c.limited() {
+		return true
+	}
+	all := c.room()
+	for i := range c.Muts {
+		all.add(&c.Muts[i])
+	}
+	return len(c.Muts) == 1 || !all.over(c.o.Limits)
+}
+
+// limited reports whether an update is bounded by more than its rows.
+func (c *committer) limited() bool { return c.o.Limits.Ops != 0 || c.o.Limits.Bytes != 0 }
+
+// room is what mutations write at most, in any update of the commit.
+type room struct {
+	primary    []byte
+	locks      int // row locks that a prewrite may remove, of each row
+	ops, bytes int
+}
+
+func (c *committer) room() room {
+	r := room{primary: c.Muts[0].Key} // as long as a stream has none
+	if len(c.first()) > 0 {
+		r.primary = c.primary()
+	}
+	if c.tx.RowLocks.Mark() > 0 {
+		r.locks = int(rowlock.Update)
+	}
+	return r
+}
+
+func (r *room) add(m *mvcc.Mutation) {
+	ops, bytes := mvcc.MostWritten(m, r.primary)
+	r.ops, r.bytes = r.ops+ops+r.locks, r.bytes+bytes+r.locks*mvcc.CellKeyBytes(m.Row)
+}
+
+func (r *room) over(l kv.Limits) bool {
+	return l.Ops != 0 && r.ops > l.Ops || l.Bytes != 0 && r.bytes > l.Bytes
 }
 
 func (c *committer) oneGroup() bool {
@@ -84,14 +125,21 @@ func (c *committer) groups() []uint64 {
 
 // cut appends the batch to out, in pieces of the size that one Update may have.
 func (c *committer) cut(out []batch, b batch) []batch {
-	most := c.o.BatchKeys
 	from, size := 0, 0
+	limited, taken := c.limited(), c.room()
 	for i := range b.Muts {
-		if i > from && (i-from >= most || size >= c.o.BatchBytes) {
+		with := taken
+		if limited {
+			with.add(&b.Muts[i])
+		}
+		if i > from && (i-from >= c.o.Limits.Rows || size >= c.o.BatchBytes ||
+			with.over(c.o.Limits)) {
 			out = append(out, b.Part(from, i))
-			from, size = i, 0
+			from, size, with = i, 0, c.room()
+			with.add(&b.Muts[i])
 		}
 		size += len(b.Muts[i].Row) + len(b.Muts[i].Value)
+		taken = with
 	}
 	return append(out, b.Part(from, len(b.Muts)))
 }

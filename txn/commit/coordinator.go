@@ -31,8 +31,10 @@ type Options struct {
 	LockTTL time.Duration
 	// LockWait bounds what one commit waits for locks in the store.
 	LockWait time.Duration
-	// BatchKeys and BatchBytes bound one prewrite or commit of a group.
-	BatchKeys, BatchBytes int
+	// Limits bound one update; Rows is not zero. BatchBytes is the size of one prewrite or commit
+	// at which it takes no further keys.
+	Limits     kv.Limits
+	BatchBytes int
 	// StreamBytes is what a large transaction keeps in memory before it streams its writes out.
 	StreamBytes int
 

@@ -10,9 +10,12 @@ import (
 )
 
 // rowsPerUpdate and recordsPerUpdate bound one update of a pass, and so how long it holds latches.
+// An engine's own limits may be lower.
 const (
 	rowsPerUpdate    = 128
 	recordsPerUpdate = 4096
+	// recordWrites is how many writes it takes to drop a record: of itself and of its data.
+	recordWrites = 2
 )
 
 // stepRows bounds the rows that a pass in one go reads in one snapshot.
@@ -31,6 +34,7 @@ const (
 type collector struct {
 	p       *Pass
 	e       kv.Engine
+	limits  kv.Limits
 	rows    [][]byte // to be collected in one update
 	records int      // of them
 	group   uint64
@@ -47,7 +51,7 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	c := &collector{p: p, e: e}
+	c := &collector{p: p, e: e, limits: kv.LimitsOf(e)}
 	walked, err := mvcc.Versions(ctx, snap, rows, limit,
 		func(row []byte, records int) error { return c.add(ctx, row, records) })
 	if err == nil {
@@ -112,13 +116,15 @@ func (c *collector) add(ctx context.Context, row []byte, records int) error {
 	c.found += records
 	c.p.Stats.Records += records
 	g := kv.GroupOf(c.e, row)
-	if len(c.rows) == rowsPerUpdate || g != c.group || c.records+records > recordsPerUpdate {
+	most := c.mostRecords(row)
+	if len(c.rows) == rowsPerUpdate || len(c.rows) > 0 && len(c.rows) == c.limits.Rows ||
+		g != c.group || c.records+records > most {
 		if err := c.flush(ctx); err != nil {
 			return err
 		}
 	}
-	if records > recordsPerUpdate {
-		return c.hot(ctx, bytes.Clone(row))
+	if records > most {
+		return c.hot(ctx, bytes.Clone(row), most)
 	}
 	c.group = g
 	c.records += records
@@ -126,31 +132,47 @@ func (c *collector) add(ctx context.Context, row []byte, records int) error {
 	return nil
 }
 
+// mostRecords returns how many records of a row one update may drop.
+func (c *collector) mostRecords(row []byte) int {
+	most := recordsPerUpdate
+	if c.limits.Ops != 0 {
+		most = min(most, c.limits.Ops/recordWrites-1)
+	}
+	if c.limits.Bytes != 0 {
+		most = min(most, c.limits.Bytes/(recordWrites*mvcc.CellKeyBytes(row)))
+	}
+	return max(most, 1)
+}
+
 // flush collects the rows that were gathered.
 func (c *collector) flush(ctx context.Context) error {
 	if len(c.rows) == 0 {
 		return nil
 	}
-	dropped := 0
 	// Lazy: a crash that takes it back brings old versions back, which the next pass drops.
-	err := kv.UpdateLazy(ctx, c.e, c.rows, func(r kv.Reader, b *kv.Batch) (err error) {
-		dropped, err = mvcc.Collect(ctx, r, b, c.p.Stats.Safepoint, c.rows)
+	err := kv.InParts(c.limits, c.rows, func(part [][]byte) error {
+		dropped := 0
+		err := kv.UpdateLazy(ctx, c.e, part, func(r kv.Reader, b *kv.Batch) (err error) {
+			dropped, err = mvcc.Collect(ctx, r, b, c.p.Stats.Safepoint, part)
+			return err
+		})
+		if err == nil {
+			c.count(len(part), dropped)
+		}
 		return err
 	})
-	c.count(len(c.rows), dropped)
 	c.p.progress()
 	c.rows, c.records = c.rows[:0], 0
 	return err
 }
 
-// hot collects a row of many records, in updates of a bounded number.
-func (c *collector) hot(ctx context.Context, row []byte) error {
+// hot collects a row of many records, in updates of so many at most.
+func (c *collector) hot(ctx context.Context, row []byte, most int) error {
 	c.count(1, 0)
 	for part := (mvcc.Part{}); !part.Done; {
 		next, dropped := part, 0
 		err := kv.UpdateLazy(ctx, c.e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
-			next, dropped, err = mvcc.CollectPart(ctx, r, b, c.p.Stats.Safepoint, row, part,
-				recordsPerUpdate)
+			next, dropped, err = mvcc.CollectPart(ctx, r, b, c.p.Stats.Safepoint, row, part, most)
 			return err
 		})
 		if err != nil {

@@ -268,23 +268,26 @@ func RowsNotifications(ctx context.Context, r kv.Reader, rows [][]byte, observer
 
 // Acknowledge removes the cells of an observer on rows whose stamp is at or below the start_ts of a
 // run that has committed. Newer ones stay, and so do those without a stamp: their transactions are
-// perhaps newer.
+// perhaps newer. It removes most at most, unless that is zero, and reports whether there are more.
 func Acknowledge(ctx context.Context, r kv.Reader, b *kv.Batch, rows [][]byte, observer uint32,
-	run tso.Timestamp) (err error) {
+	run tso.Timestamp, most int) (more bool, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	for _, row := range rows {
 		err := s.notifications(ctx, row, func(n *Notification) bool {
 			if n.Observer == observer && n.Stamped() && n.CommitTS <= run {
+				if more = most != 0 && b.Len() == most; more {
+					return false
+				}
 				s.dropNotification(row, n)
 			}
 			return true
 		})
-		if err != nil {
-			return err
+		if err != nil || more {
+			return more, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // Announce writes stamped cells of one observer on rows that were not changed: it is to run on

@@ -19,7 +19,8 @@ func (r *Resolver) CheckLocks(
 	var highest tso.Timestamp
 	for len(rows) > 0 {
 		group, n := kv.GroupOf(r.opts.Engine, rows[0]), 1
-		for n < len(rows) && kv.GroupOf(r.opts.Engine, rows[n]) == group {
+		for n < len(rows) && kv.GroupOf(r.opts.Engine, rows[n]) == group &&
+			(r.opts.Limits.Rows == 0 || n < r.opts.Limits.Rows) {
 			n++
 		}
 		var st mvcc.LocksStatus

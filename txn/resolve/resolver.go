@@ -14,6 +14,7 @@ import (
 // Options is what a resolver works with.
 type Options struct {
 	Engine kv.Engine
+	Limits kv.Limits // of one update
 	Memory *hints.Hints
 	// Clock returns the oracle's time, by which a lock's time to live is judged.
 	Clock func(ctx context.Context) (tso.Timestamp, error)
@@ -227,8 +228,10 @@ func (r *Resolver) ResolveRows(ctx context.Context, startTS, commitTS tso.Timest
 	r.opts.Memory.LockHolders.Touch(startTS)
 	r.opts.Memory.Recent.Resolving(startTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
-	return kv.UpdateLazy(ctx, r.opts.Engine, rows, func(kr kv.Reader, b *kv.Batch) error {
-		return mvcc.Resolve(ctx, kr, b, startTS, commitTS, rows)
+	return kv.InParts(r.opts.Limits, rows, func(part [][]byte) error {
+		return kv.UpdateLazy(ctx, r.opts.Engine, part, func(kr kv.Reader, b *kv.Batch) error {
+			return mvcc.Resolve(ctx, kr, b, startTS, commitTS, part)
+		})
 	})
 }
 

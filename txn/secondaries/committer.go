@@ -6,15 +6,16 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/mvcc"
 )
 
 // Options is what the background committer works with.
 type Options struct {
-	Engine    kv.Engine
-	Memory    *hints.Hints
-	BatchKeys int // locks that one update settles at most
-	Logger    *slog.Logger
-	Closing   <-chan struct{} // closed when the store begins to close
+	Engine  kv.Engine
+	Limits  kv.Limits // of one update; Rows is not zero
+	Memory  *hints.Hints
+	Logger  *slog.Logger
+	Closing <-chan struct{} // closed when the store begins to close
 	// AtOnce has every lock settled before the call that hands it in returns.
 	AtOnce bool
 	// AfterBatch is called after each batch. An error of it ends the work on that transaction.
@@ -64,47 +65,87 @@ func (c *Committer) Run(ctx context.Context) {
 	}
 }
 
-// commitTogether commits the secondaries of several transactions: the small ones of one group in
-// one update. Where several have locked a row one after the other, only the present holder finds
-// its lock.
+// commitTogether commits the secondaries of several transactions: the small ones of one group in as
+// few updates as the limits allow.
 func (c *Committer) commitTogether(ctx context.Context, all []Work) {
-	var rows [][]byte
-	small := all[:0:0]
+	var updates []together
 	for _, w := range all {
-		if len(all) == 1 || !c.isSmall(w) ||
-			len(rows) > 0 && kv.GroupOf(c.opts.Engine, rows[0]) != kv.GroupOf(c.opts.Engine,
-				w.Batches[0].Rows[0]) {
+		if len(all) == 1 || !c.isSmall(w) {
 			c.commitBatches(ctx, w)
 			continue
 		}
-		small = append(small, w)
-		rows = append(rows, w.Batches[0].Rows...)
+		takes := func(t *together) bool { return t.add(c.opts.Engine, c.opts.Limits, w) }
+		i := 0
+		for i < len(updates) && !takes(&updates[i]) {
+			i++
+		}
+		if i == len(updates) {
+			updates = append(updates, together{})
+			takes(&updates[i])
+		}
 	}
-	for _, w := range small {
+	for i := range updates {
+		c.commitSmall(ctx, &updates[i])
+	}
+}
+
+// smallRows is how many rows a transaction may have whose secondaries are committed together with
+// those of others.
+const smallRows = 128
+
+// isSmall reports whether the work is a few rows of one group.
+func (c *Committer) isSmall(w Work) bool {
+	return w.Streamed.End == nil && len(w.Batches) == 1 && len(w.Batches[0].Rows) > 0 &&
+		len(w.Batches[0].Rows) <= min(smallRows, c.opts.Limits.Rows)
+}
+
+// together is the work of several transactions, of one batch each, in one group.
+type together struct {
+	works      []Work
+	rows       [][]byte
+	ops, bytes int // that it writes at most
+}
+
+// add takes the work of one more transaction, and reports whether it goes into the same update. The
+// first one does.
+func (t *together) add(e kv.Engine, l kv.Limits, w Work) bool {
+	b := &w.Batches[0]
+	ops, bytes := t.ops, t.bytes
+	for i := range b.Muts {
+		n, size := mvcc.MostWritten(&b.Muts[i], nil)
+		ops, bytes = ops+n, bytes+size
+	}
+	rows := len(t.rows) + len(b.Rows)
+	if len(t.works) > 0 && (rows > l.Rows || l.Ops != 0 && ops > l.Ops ||
+		l.Bytes != 0 && bytes > l.Bytes || kv.GroupOf(e, b.Rows[0]) != kv.GroupOf(e, t.rows[0])) {
+		return false
+	}
+	t.works, t.rows, t.ops, t.bytes = append(t.works, w), append(t.rows, b.Rows...), ops, bytes
+	return true
+}
+
+// commitSmall commits in one update. Where several transactions have locked a row one after the
+// other, only the present holder finds its lock.
+func (c *Committer) commitSmall(ctx context.Context, t *together) {
+	for _, w := range t.works {
 		c.opts.Memory.Recent.Resolving(w.StartTS, w.CommitTS, w.Batches[0].Rows)
 	}
-	err := c.lazily(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
-		for i := range small {
-			if err := small[i].commit(ctx, r, b, &small[i].Batches[0]); err != nil {
+	err := kv.UpdateLazy(ctx, c.opts.Engine, t.rows, func(r kv.Reader, b *kv.Batch) error {
+		for i := range t.works {
+			if err := t.works[i].commit(ctx, r, b, &t.works[i].Batches[0]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		c.opts.Logger.Warn("commit of secondaries left to readers", "transactions", len(small),
+		c.opts.Logger.Warn("commit of secondaries left to readers", "transactions", len(t.works),
 			"err", err)
 		return
 	}
-	for _, w := range small {
+	for _, w := range t.works {
 		c.opts.Memory.LockHolders.Leave(w.StartTS)
 	}
-}
-
-// isSmall reports whether the work is a few rows of one group.
-func (c *Committer) isSmall(w Work) bool {
-	return w.Streamed.End == nil && len(w.Batches) == 1 && len(w.Batches[0].Rows) > 0 &&
-		len(w.Batches[0].Rows) <= c.opts.BatchKeys/secondariesTogether
 }
 
 // Add hands work to the background. What is large never keeps the caller; a few rows are settled

@@ -77,8 +77,10 @@ func (c *Committer) settleStreamed(ctx context.Context, w *Work) (more bool, err
 		some := rows[:n]
 		rows = rows[n:]
 		c.opts.Memory.Recent.Resolving(w.StartTS, w.CommitTS, some)
-		err = kv.UpdateLazy(ctx, c.opts.Engine, some, func(r kv.Reader, b *kv.Batch) error {
-			return mvcc.Resolve(ctx, r, b, w.StartTS, w.CommitTS, some)
+		err = kv.InParts(c.opts.Limits, some, func(part [][]byte) error {
+			return kv.UpdateLazy(ctx, c.opts.Engine, part, func(r kv.Reader, b *kv.Batch) error {
+				return mvcc.Resolve(ctx, r, b, w.StartTS, w.CommitTS, part)
+			})
 		})
 	}
 	if err != nil || next == nil {
@@ -97,15 +99,7 @@ func (c *Committer) locksOf(ctx context.Context, span kv.Span,
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	return mvcc.LockedRows(ctx, snap, span, startTS, c.opts.BatchKeys)
-}
-
-// lazily is an update of rows, if there are any, without a sync.
-func (c *Committer) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return kv.UpdateLazy(ctx, c.opts.Engine, rows, step)
+	return mvcc.LockedRows(ctx, snap, span, startTS, c.opts.Limits.Rows)
 }
 
 // closes reports whether the store has begun to close.

@@ -25,8 +25,8 @@ type Options struct {
 	Lease, Renewal time.Duration
 	// LockWait bounds a wait for the lock of a commit under way.
 	LockWait time.Duration
-	// BatchKeys bounds one update.
-	BatchKeys int
+	// Limits bound one update; Rows is not zero.
+	Limits kv.Limits
 	// Closing ends every wait.
 	Closing <-chan struct{}
 
@@ -80,6 +80,6 @@ func (p *Peers) DropDead(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	_, err := DropDeadRowLocks(ctx, p.o.Engine, p.o.BatchKeys, p.OldestOf)
+	_, err := DropDeadRowLocks(ctx, p.o.Engine, p.o.Limits, p.OldestOf)
 	return errors.Join(err, p.dropDeadWaits(ctx))
 }

@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -57,10 +56,10 @@ func (p *Peers) publishWaits(ctx context.Context) error {
 		}
 	}
 	for _, keys := range groups {
-		for batch := range slices.Chunk(keys, p.o.BatchKeys) {
-			if err := p.writeWaits(ctx, batch, want); err != nil {
-				return err
-			}
+		err := kv.InParts(p.o.Limits, keys,
+			func(part []string) error { return p.writeWaits(ctx, part, want) })
+		if err != nil {
+			return err
 		}
 	}
 	pub.number.Store(number)

@@ -331,11 +331,11 @@ func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
 	for _, all := range groups {
-		for batch := range slices.Chunk(all, l.p.o.BatchKeys) {
-			if err := l.unlockRows(ctx, batch); err != nil && !errors.Is(err, kv.ErrClosed) {
-				l.p.o.Logger.Warn("row locks left to those who meet them",
-					"start_ts", l.startTS, "rows", len(batch), "err", err)
-			}
+		err := kv.InParts(l.p.o.Limits, all,
+			func(part []mvcc.KeepRow) error { return l.unlockRows(ctx, part) })
+		if err != nil && !errors.Is(err, kv.ErrClosed) {
+			l.p.o.Logger.Warn("row locks left to those who meet them",
+				"start_ts", l.startTS, "rows", len(all), "err", err)
 		}
 	}
 }
@@ -395,9 +395,10 @@ func (l *RowLocks) Contested(ctx context.Context, key []byte, mode rowlock.Mode)
 }
 
 // DropDeadRowLocks removes row locks that no transaction will give back, and returns their number.
-// oldestOf returns the start_ts below which no transaction of an owner gives one back.
+// limits bound one update; Rows is not zero. oldestOf returns the start_ts below which no
+// transaction of an owner gives one back.
 func DropDeadRowLocks(
-	ctx context.Context, e kv.Engine, batchKeys int, oldestOf func(ctx context.Context,
+	ctx context.Context, e kv.Engine, limits kv.Limits, oldestOf func(ctx context.Context,
 		owner uint64) (tso.Timestamp, error),
 ) (n int, err error) {
 	snap, err := e.Snapshot()
@@ -406,14 +407,14 @@ func DropDeadRowLocks(
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	var row []byte
-	var holders []mvcc.RowHolder // of the row, a batch of them at most
+	var holders []mvcc.RowHolder // of the row, as many as one update takes
 	settle := func() error {
 		dropped, err := dropGone(ctx, e, row, holders, oldestOf)
 		n, holders = n+dropped, holders[:0]
 		return err
 	}
 	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, h mvcc.RowHolder) error {
-		if next := mvcc.Row(key); !bytes.Equal(next, row) || len(holders) == batchKeys {
+		if next := mvcc.Row(key); !bytes.Equal(next, row) || len(holders) == limits.Rows {
 			if err := settle(); err != nil {
 				return err
 			}

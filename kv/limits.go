@@ -1,0 +1,84 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits bound one update. A zero field bounds nothing.
+type Limits struct {
+	Rows  int // that an update names
+	Ops   int // writes of its batch: keys that are set or deleted
+	Bytes int // of all keys and values of its batch
+	Value int // of one value
+}
+
+// LeastLimits are what every engine allows: the transaction layer needs as much for one row.
+var LeastLimits = Limits{Rows: 16, Ops: 64, Bytes: 32 << 10, Value: 16 << 10}
+
+// Limited is an engine that refuses updates beyond its limits: with ErrTooLarge, whole, and
+// certainly not applied. What a step reads of the rows is not limited.
+type Limited interface {
+	// Limits returns the same limits each time, none below LeastLimits.
+	Limits() Limits
+}
+
+// LimitsOf returns the limits of an engine's updates: none for one that is not Limited.
+func LimitsOf(e Engine) Limits {
+	if l, ok := e.(Limited); ok {
+		return l.Limits()
+	}
+	return Limits{}
+}
+
+// Check returns ErrTooLarge, marked as not applied, for an update of so many rows and the batch if
+// it is beyond the limits.
+func (l Limits) Check(rows int, b *Batch) error {
+	over := func(what string, n, most int) error {
+		if most == 0 || n <= most {
+			return nil
+		}
+		return NotApplied(fmt.Errorf("%w: %d %s, of %d", ErrTooLarge, n, what, most))
+	}
+	value := 0
+	if l.Value != 0 {
+		for i := range b.ops {
+			value = max(value, b.ops[i].end-b.ops[i].val)
+		}
+	}
+	return firstOf(over("rows", rows, l.Rows), over("writes", b.Len(), l.Ops),
+		over("bytes", b.Bytes(), l.Bytes), over("bytes in a value", value, l.Value))
+}
+
+// bounded returns the lower one of two bounds, of which zero is none.
+func bounded(n, most int) int {
+	if most == 0 || n != 0 && n <= most {
+		return n
+	}
+	return most
+}
+
+// Lower returns limits that are nowhere above l or m.
+func (l Limits) Lower(m Limits) Limits {
+	return Limits{Rows: bounded(l.Rows, m.Rows), Ops: bounded(l.Ops, m.Ops),
+		Bytes: bounded(l.Bytes, m.Bytes), Value: bounded(l.Value, m.Value)}
+}
+
+// InParts calls update with rows, or what is to be done with each, in parts of the size that the
+// limits allow, and again with half of a part for which it returns ErrTooLarge: how much is written
+// for a row may be known only when it was read. The rows are of one group.
+func InParts[T any](l Limits, rows []T, update func(part []T) error) error {
+	for len(rows) > 0 {
+		n := bounded(len(rows), l.Rows)
+		err := update(rows[:n:n])
+		for n > 1 && errors.Is(err, ErrTooLarge) {
+			n = (n + 1) / 2
+			err = update(rows[:n:n])
+		}
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
