@@ -33,7 +33,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.resolver = resolve.New(resolve.Options{
 		Engine: engine, Limits: limitsOf(engine), Memory: &s.memory, Clock: s.oracleTime,
 		Dead: s.ownerDead,
-		At: func(step resolve.Step) error { return s.at(CrashPoint(step)) },
+		At:   func(step resolve.Step) error { return s.at(CrashPoint(step)) },
 	})
 	s.secondaries = secondaries.New(secondaries.Options{
 		Engine: engine, Memory: &s.memory, Limits: s.limits, Logger: s.opts.Logger,
