@@ -50,6 +50,22 @@ func (l Limits) Check(rows int, b *Batch) error {
 		over("bytes", b.Bytes(), l.Bytes), over("bytes in a value", value, l.Value))
 }
 
+// Holds reports whether an update of so many rows, writes and bytes is within the limits.
+func (l Limits) Holds(rows, ops, bytes int) bool {
+	return (l.Rows == 0 || rows <= l.Rows) && (l.Ops == 0 || ops <= l.Ops) &&
+		(l.Bytes == 0 || bytes <= l.Bytes)
+}
+
+// Writes returns how many writes of so many bytes each an update holds, but one at least: zero when
+// that is not limited.
+func (l Limits) Writes(bytes int) int {
+	n := l.Ops
+	if l.Bytes != 0 {
+		n = bounded(max(1, l.Bytes/bytes), n)
+	}
+	return n
+}
+
 // bounded returns the lower one of two bounds, of which zero is none.
 func bounded(n, most int) int {
 	if most == 0 || n != 0 && n <= most {
@@ -68,14 +84,14 @@ func (l Limits) Lower(m Limits) Limits {
 // limits allow, and again with half of a part for which it returns ErrTooLarge: how much is written
 // for a row may be known only when it was read. The rows are of one group.
 func InParts[T any](l Limits, rows []T, update func(part []T) error) error {
-	for len(rows) > 0 {
-		n := bounded(len(rows), l.Rows)
+	for n := bounded(len(rows), l.Rows); len(rows) > 0; {
+		n = min(n, len(rows))
 		err := update(rows[:n:n])
-		for n > 1 && errors.Is(err, ErrTooLarge) {
-			n = (n + 1) / 2
-			err = update(rows[:n:n])
-		}
-		if err != nil {
+		switch {
+		case n > 1 && errors.Is(err, ErrTooLarge):
+			n = (n + 1) / 2 // of those that follow too: they are alike, as a rule
+			continue
+		case err != nil:
 			return err
 		}
 		rows = rows[n:]

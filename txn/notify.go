@@ -213,9 +213,11 @@ func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint
 	for _, group := range s.rowsByGroup(keys) {
 		limits := s.limits.Lower(kv.Limits{Rows: acknowledgedRows})
 		err := kv.InParts(limits, group, func(rows [][]byte) (err error) {
+			longest := slices.MaxFunc(rows, func(a, b []byte) int { return len(a) - len(b) })
+			most := limits.Writes(mvcc.CellKeyBytes(longest))
 			for more := true; more && err == nil; {
 				err = kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer, run, limits.Ops)
+					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer, run, most)
 					return err
 				})
 			}

@@ -14,10 +14,7 @@ func (t *Txn) Set(key, value []byte) error {
 	if t.aside(key) {
 		return t.putBeside(key, value, (*Txn).Set)
 	}
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if err := t.fits(key, value); err != nil {
+	if err := t.takes(key, value); err != nil {
 		return err
 	}
 	if err := t.announce(key); err != nil {
@@ -35,10 +32,7 @@ func (t *Txn) SetNew(key, value []byte) error {
 	if t.aside(key) {
 		return t.putBeside(key, value, (*Txn).SetNew)
 	}
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if err := t.fits(key, value); err != nil {
+	if err := t.takes(key, value); err != nil {
 		return err
 	}
 	if err := t.announce(key); err != nil {
@@ -53,10 +47,7 @@ func (t *Txn) Insert(key, value []byte) error {
 	if t.aside(key) {
 		return t.putBeside(key, value, (*Txn).Insert)
 	}
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if err := t.fits(key, value); err != nil {
+	if err := t.takes(key, value); err != nil {
 		return err
 	}
 	if err := t.announce(key); err != nil {
@@ -72,10 +63,7 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	if t.aside(key) {
 		return t.putBeside(key, value, (*Txn).Insert)
 	}
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if err := t.fits(key, value); err != nil {
+	if err := t.takes(key, value); err != nil {
 		return err
 	}
 	if t.node != nil {
@@ -96,10 +84,7 @@ func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 	if t.aside(key) {
 		return t.putBeside(key, value, (*Txn).Set)
 	}
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if err := t.fits(key, value); err != nil {
+	if err := t.takes(key, value); err != nil {
 		return err
 	}
 	t.buf.SetAfter(since, key, value)
@@ -163,23 +148,20 @@ func (t *Txn) footprint() int {
 	return n
 }
 
-// fits returns kv.ErrTooLarge for a write that goes into no update of the engine.
-func (t *Txn) fits(key, value []byte) error {
+// takes is writable, and returns kv.ErrTooLarge for a value that goes into no update of the engine.
+func (t *Txn) takes(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
 	l := t.s.limits
 	if l.Value == 0 && l.Bytes == 0 {
 		return nil
 	}
-	most := func(n, of int) error {
-		if of == 0 || n <= of {
-			return nil
-		}
-		return fmt.Errorf("%w: a value of %d bytes", kv.ErrTooLarge, len(value))
-	}
 	_, bytes := mvcc.MostWritten(&mvcc.Mutation{Row: mvcc.Row(key), Value: value}, key)
-	if err := most(len(value)+mvcc.ValueOverhead, l.Value); err != nil {
-		return err
+	if l.Value != 0 && len(value)+mvcc.ValueOverhead > l.Value || !l.Holds(1, 0, bytes) {
+		return fmt.Errorf("%w: key and value have %d bytes", kv.ErrTooLarge, len(key)+len(value))
 	}
-	return most(bytes, l.Bytes)
+	return nil
 }
 
 // announce is called before every write of a key.

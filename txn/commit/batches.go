@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"encoding/binary"
+
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -29,7 +31,7 @@ func (c *committer) oneBatch() bool {
 	for i := range c.Muts {
 		all.add(&c.Muts[i])
 	}
-	return len(c.Muts) == 1 || !all.over(c.o.Limits)
+	return len(c.Muts) == 1 || all.within(c.o.Limits)
 }
 
 // limited reports whether an update is bounded by more than its rows.
@@ -47,6 +49,9 @@ func (c *committer) room() room {
 	if len(c.first()) > 0 {
 		r.primary = c.primary()
 	}
+	if c.tx.Protocol == Async {
+		r.bytes = asyncBytesMax + asyncKeysMax*binary.MaxVarintLen16 // in the primary's lock
+	}
 	if c.tx.RowLocks.Mark() > 0 {
 		r.locks = int(rowlock.Update)
 	}
@@ -58,8 +63,9 @@ func (r *room) add(m *mvcc.Mutation) {
 	r.ops, r.bytes = r.ops+ops+r.locks, r.bytes+bytes+r.locks*mvcc.CellKeyBytes(m.Row)
 }
 
-func (r *room) over(l kv.Limits) bool {
-	return l.Ops != 0 && r.ops > l.Ops || l.Bytes != 0 && r.bytes > l.Bytes
+// within leaves the rows to the caller.
+func (r *room) within(l kv.Limits) bool {
+	return l.Holds(0, r.ops, r.bytes)
 }
 
 func (c *committer) oneGroup() bool {
@@ -133,7 +139,7 @@ func (c *committer) cut(out []batch, b batch) []batch {
 			with.add(&b.Muts[i])
 		}
 		if i > from && (i-from >= c.o.Limits.Rows || size >= c.o.BatchBytes ||
-			with.over(c.o.Limits)) {
+			!with.within(c.o.Limits)) {
 			out = append(out, b.Part(from, i))
 			from, size, with = i, 0, c.room()
 			with.add(&b.Muts[i])

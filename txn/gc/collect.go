@@ -117,8 +117,7 @@ func (c *collector) add(ctx context.Context, row []byte, records int) error {
 	c.p.Stats.Records += records
 	g := kv.GroupOf(c.e, row)
 	most := c.mostRecords(row)
-	if len(c.rows) == rowsPerUpdate || len(c.rows) > 0 && len(c.rows) == c.limits.Rows ||
-		g != c.group || c.records+records > most {
+	if len(c.rows) == rowsPerUpdate || g != c.group || c.records+records > most {
 		if err := c.flush(ctx); err != nil {
 			return err
 		}
@@ -134,14 +133,12 @@ func (c *collector) add(ctx context.Context, row []byte, records int) error {
 
 // mostRecords returns how many records of a row one update may drop.
 func (c *collector) mostRecords(row []byte) int {
-	most := recordsPerUpdate
-	if c.limits.Ops != 0 {
-		most = min(most, c.limits.Ops/recordWrites-1)
+	writes := c.limits.Writes(mvcc.CellKeyBytes(row))
+	if writes == 0 {
+		return recordsPerUpdate
 	}
-	if c.limits.Bytes != 0 {
-		most = min(most, c.limits.Bytes/(recordWrites*mvcc.CellKeyBytes(row)))
-	}
-	return max(most, 1)
+	// The last part of a row drops one record more than it was asked to.
+	return max(1, min(recordsPerUpdate, writes/recordWrites-1))
 }
 
 // flush collects the rows that were gathered.

@@ -21,17 +21,17 @@ const (
 func CellKeyBytes(row []byte) int { return len(row) + 32 }
 
 // MostWritten returns the most writes that a mutation causes in one update, and their bytes.
-func MostWritten(m *Mutation, primary []byte) (ops, bytes_ int) {
+func MostWritten(m *Mutation, primary []byte) (ops, size int) {
 	ops = RowWrites + len(m.Notes)
-	bytes_ = ops*(CellKeyBytes(m.Row)+cellBytes) + len(m.Value) + len(primary)
+	size = ops*(CellKeyBytes(m.Row)+cellBytes) + len(m.Value) + len(primary)
 	for i := range m.Older {
-		bytes_ += cellBytes + len(m.Older[i].Value)
+		size += cellBytes + len(m.Older[i].Value)
 	}
 	for i := range m.Notes {
-		bytes_ += len(m.Notes[i].Old) + len(m.Notes[i].Path)
+		size += len(m.Notes[i].Old) + len(m.Notes[i].Path)
 	}
 	if bytes.Equal(m.Key, primary) {
-		bytes_ += StatementMax
+		size += StatementMax
 	}
-	return ops, bytes_
+	return ops, size
 }

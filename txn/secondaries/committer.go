@@ -116,8 +116,8 @@ func (t *together) add(e kv.Engine, l kv.Limits, w Work) bool {
 		ops, bytes = ops+n, bytes+size
 	}
 	rows := len(t.rows) + len(b.Rows)
-	if len(t.works) > 0 && (rows > l.Rows || l.Ops != 0 && ops > l.Ops ||
-		l.Bytes != 0 && bytes > l.Bytes || kv.GroupOf(e, b.Rows[0]) != kv.GroupOf(e, t.rows[0])) {
+	if len(t.works) > 0 && (!l.Holds(rows, ops, bytes) ||
+		kv.GroupOf(e, b.Rows[0]) != kv.GroupOf(e, t.rows[0])) {
 		return false
 	}
 	t.works, t.rows, t.ops, t.bytes = append(t.works, w), append(t.rows, b.Rows...), ops, bytes

@@ -331,12 +331,17 @@ func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
 	for _, all := range groups {
-		err := kv.InParts(l.p.o.Limits, all,
-			func(part []mvcc.KeepRow) error { return l.unlockRows(ctx, part) })
-		if err != nil && !errors.Is(err, kv.ErrClosed) {
-			l.p.o.Logger.Warn("row locks left to those who meet them",
-				"start_ts", l.startTS, "rows", len(all), "err", err)
-		}
+		_ = kv.InParts(l.p.o.Limits, all, func(part []mvcc.KeepRow) error {
+			err := l.unlockRows(ctx, part)
+			if len(part) > 1 && errors.Is(err, kv.ErrTooLarge) {
+				return err
+			}
+			if err != nil && !errors.Is(err, kv.ErrClosed) {
+				l.p.o.Logger.Warn("row locks left to those who meet them",
+					"start_ts", l.startTS, "rows", len(part), "err", err)
+			}
+			return nil // those of the other parts are given back all the same
+		})
 	}
 }
 
@@ -440,8 +445,13 @@ func dropGone(
 		return 0, err
 	}
 	holders = slices.DeleteFunc(holders, func(h mvcc.RowHolder) bool { return !gone.has(h) })
-	err = kv.UpdateLazy(ctx, e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
-		n, err = mvcc.DropRowHolders(ctx, r, b, row, holders)
+	err = kv.InParts(kv.LimitsOf(e), holders, func(part []mvcc.RowHolder) error {
+		dropped := 0
+		err := kv.UpdateLazy(ctx, e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
+			dropped, err = mvcc.DropRowHolders(ctx, r, b, row, part)
+			return err
+		})
+		n += dropped
 		return err
 	})
 	return n, err
