@@ -294,3 +294,45 @@ func TestManySpansAreValidatedTogether(t *testing.T) {
 	var conflict *txn.WriteConflictError
 	require.ErrorAs(t, tx.Commit(ctx), &conflict)
 }
+
+// TestLocksReadAsRecordsPassValidation: a transaction that reads a span while the locks of a large
+// commit in it are not settled does not settle them when it validates the span. A commit above its
+// read, and one that may yet come, still refuse it.
+func TestLocksReadAsRecordsPassValidation(t *testing.T) {
+	ctx := context.Background()
+	at := txn.AfterCommitPoint
+	rec := record.New(memkv.New(memkv.Options{}))
+	s := openStore(t, rec, txn.Options{StreamBytes: 1 << 10,
+		CrashPoint: func(p txn.CrashPoint) bool { return p == at }})
+	const keys = 200
+	large := func(what string) *txn.Txn {
+		tx := begin(t, s)
+		for i := range keys {
+			require.NoError(t, tx.Set(fmt.Appendf(nil, "%s%06d", what, i), []byte("v")))
+		}
+		return tx
+	}
+	before, running := begin(t, s), begin(t, s)
+	require.ErrorIs(t, large("k").Commit(ctx), txn.ErrAbandoned) // its locks stay
+	validate := func(tx *txn.Txn, span string) error {
+		tx.Validate(prefixSpan(span))
+		require.NoError(t, tx.Set([]byte("mine "+span), nil))
+		return tx.Commit(ctx)
+	}
+
+	after := begin(t, s)
+	require.Len(t, scan(t, after, prefixSpan("k"), txn.ScanOptions{}), keys)
+	counts := rec.Counts()
+	require.NoError(t, validate(after, "k"))
+	require.EqualValues(t, 1, rec.Since(counts).Updates)
+
+	var conflict *txn.WriteConflictError
+	require.ErrorAs(t, validate(before, "k0001"), &conflict) // its primary has a record elsewhere
+	require.Equal(t, before.StartTS(), conflict.StartTS)
+
+	other := large("l")
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorIs(t, validate(running, "l"), context.Canceled, "it waits for the lock")
+	require.NoError(t, other.Rollback(context.Background()))
+}

@@ -23,7 +23,7 @@ func (c *committer) validatedRows(rows [][]byte) [][]byte {
 // validateIn checks all validated spans inside the update of a one-phase commit.
 func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 	for _, v := range c.validate {
-		noLocks := c.o.Memory.LockHolders.NoneBut(nil, v.Span.Overlaps)
+		noLocks := c.o.Memory.LockHolders.NoneSince(v.Span, v.Since)
 		if v.Row != nil && noLocks && c.o.Memory.Recent.UnchangedSince(v.Row, v.Since) {
 			continue
 		}

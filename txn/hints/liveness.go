@@ -123,6 +123,13 @@ func (v *Liveness) committed() (commitTS tso.Timestamp, known bool) {
 	return v.commitTS, v.commitTS != 0 || v.rolled || v.runs && !v.unsure && !v.async
 }
 
+// overBy reports whether the transaction is known to be rolled back, or committed at or below ts.
+func (v *Liveness) overBy(ts tso.Timestamp) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.rolled || v.commitTS != 0 && v.commitTS <= ts
+}
+
 // Alive reports whether the transaction is known to run.
 func (v *Liveness) Alive() bool {
 	v.mu.Lock()

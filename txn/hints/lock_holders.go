@@ -304,6 +304,19 @@ func (l *lockHolders) NoneBut(but *LockHolder, matters func(kv.Span) bool) bool 
 	return ok
 }
 
+// NoneSince reports whether no lock in the span matters to a transaction that has read it at a
+// timestamp: each member that may have locks there was committed at or below it, so that the locks
+// were read as the records that they become, or is rolled back.
+func (l *lockHolders) NoneSince(span kv.Span, since tso.Timestamp) bool {
+	large, ok := l.onlyLarge()
+	for _, k := range large {
+		if k.Span.Load().Overlaps(span) && !k.liveness.overBy(since) {
+			return false
+		}
+	}
+	return ok
+}
+
 // onlyLarge returns the members, if all of them say in which span their locks are. The list is not
 // to be changed.
 func (l *lockHolders) onlyLarge() (all []*LockHolder, ok bool) {

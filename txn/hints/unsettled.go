@@ -18,6 +18,9 @@ import (
 //	committed at c <= UpTo        were there when the snapshot was taken: those that it shows are
 //	                              read as the records that they become (I23)
 //
+// Validation of a span that was read at S needs no snapshot: the locks of a transaction that is
+// rolled back, or was committed at c <= S, mean nothing to it (NoneSince).
+//
 // What has been settled is outside of the span, and its slots of recent commits were raised before.
 
 // Unsettled are the locks of a snapshot that mean something: of transactions that were committed at
