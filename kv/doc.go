@@ -26,7 +26,9 @@
 // [Engine] has three methods.
 //
 //   - Snapshot gives a [Reader] that sees one state of the whole map: every Update that returned
-//     before the call, and for each Update either all of its batch or nothing.
+//     before the call, those that return before its first read or not, and for each Update either
+//     all of its batch or nothing. A store that forgets old states may give it up
+//     (ErrSnapshotGone); [Latest] is for readers that need no single state.
 //   - Update takes the names of rows and a function. The function reads those rows, and fills a
 //     [Batch] for those rows only. Between what it reads and what it writes no other Update that
 //     names one of the rows takes effect. When Update returns nil the batch is durable.
@@ -34,7 +36,9 @@
 //
 // The function is a pure step: it may be run again (a store on the network runs it, sends
 // preconditions and writes in one conditional request, and starts over when a precondition broke),
-// so it touches nothing but its Batch, or only in ways that a second run corrects.
+// so it touches nothing but its Batch, or only in ways that a second run corrects. It is never
+// shown a mixture of states of the rows that it names: an engine that guesses what they hold may
+// not run the step on its guess.
 //
 // # Errors of Update
 //
@@ -75,11 +79,12 @@
 //
 // # A store that several processes share
 //
-// The contract asks for nothing that a store on the network cannot do. Snapshot is a read at a
-// revision. Update is optimistic: read the rows at the newest revision, run the function, send one
-// conditional write (if the rows' revisions are unchanged, then apply), repeat when refused. Such
-// an engine has no latches; an engine inside one process ([kv/pebblekv]) takes latches on the rows
-// in sorted order instead. It does not implement Exclusive, so nothing above it trusts its memory.
+// The contract asks for nothing that a store on the network cannot do. Snapshot is a read at the
+// revision that its first read has found, until the store compacts that. Update is optimistic: read
+// the rows at the newest revision, run the function, send one conditional write (if the rows'
+// revisions are unchanged, then apply), repeat when refused. Such an engine has no latches; an
+// engine inside one process ([kv/pebblekv]) takes latches on the rows in sorted order instead. It
+// does not implement Exclusive, so nothing above it trusts its memory.
 //
 // # Invariants
 //
@@ -90,7 +95,8 @@
 //     its function read.
 //   - kv I4 (lazy order): what survives of lazy Updates is a prefix of the order in which they
 //     returned.
-//   - kv I5 (snapshot): a snapshot never changes, and holds everything that returned before it.
+//   - kv I5 (snapshot): a snapshot never changes once it was read, and holds everything that
+//     returned before it. It is given up whole: no read shows a later state.
 //   - kv I6 (only named rows): a batch that names another row is refused whole.
 //
 // kvtest holds one conformance suite for all of these.

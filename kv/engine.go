@@ -5,8 +5,10 @@ import "context"
 // Engine is an ordered map with atomic updates of named rows. All methods may be called from any
 // number of goroutines.
 type Engine interface {
-	// Snapshot returns a reader of the present state. The caller closes it; until then the engine
-	// keeps what it shows, so it should not outlive a statement.
+	// Snapshot returns a reader of the state of one moment between the call and its first Get or
+	// NewIter. The caller closes it; until then an engine that is Exclusive keeps what it shows, so
+	// it should not outlive a statement. Another engine may give it up after the first read: Get,
+	// NewIter and every move of an iterator then fail with ErrSnapshotGone.
 	Snapshot() (Snapshot, error)
 
 	// Update runs step over the present state of the rows and applies the batch that it filled,
@@ -24,7 +26,9 @@ type Engine interface {
 }
 
 // Step is the function of an Update: it reads, decides and fills the batch. It may run more than
-// once.
+// once, and beside other steps that name the same rows: then all but one of them run again. Each
+// run is shown one state of the named rows, which was theirs between the call of Update and its
+// return. What the last run returns counts.
 type Step func(r Reader, b *Batch) error
 
 // Reader reads one state of the map.

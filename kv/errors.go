@@ -27,6 +27,10 @@ var (
 	// ErrTooLarge is returned by an Update beyond the engine's Limits.
 	ErrTooLarge = errors.New("kv: update is too large")
 
+	// ErrSnapshotGone is returned by a Snapshot that the engine has given up. Another one shows
+	// what is there now.
+	ErrSnapshotGone = errors.New("kv: snapshot is gone")
+
 	// ErrForeignRow is returned by an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 

@@ -65,6 +65,10 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap(sqlerr.LockNotAvailable, "canceling statement due to lock timeout", err)
 	case errors.Is(err, txn.ErrReadOnly):
 		return wrap(sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", err)
+	case errors.Is(err, kv.ErrSnapshotGone):
+		return wrap("72000", "snapshot too old", err).
+			WithDetail("The store has given up the state that the statement reads.").
+			WithHint("Run the transaction again.")
 	case errors.As(err, &safepoint):
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	}

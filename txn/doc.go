@@ -90,6 +90,7 @@
 //	I29 a loaded key is seen wherever what leads to it is seen              load.go
 //	I30 several readers of a span read what the transaction would           parallel.go
 //	I31 rows kept of a section are those that the transaction would read    sections.go
+//	I32 a read that loses its snapshot goes on in another and shows the same iterator.go
 //
 // # Locking order
 //

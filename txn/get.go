@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -49,7 +50,7 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 	value, err = v.View.Get(ctx, key, mvcc.ReadParams{StartTS: tso.Max})
 	value = bytes.Clone(value)
 	var locked *LockedError
-	known = !errors.As(err, &locked)
+	known = !errors.As(err, &locked) && !errors.Is(err, kv.ErrSnapshotGone)
 	if !known {
 		err = nil
 	}

@@ -42,10 +42,10 @@ type Iterator struct {
 	rows    int
 
 	// lastKey is where to go on in a new snapshot: after the last key that sc gave, or, with
-	// atLock, at the key of a lock that it met since. There was nothing in between, and no snapshot
-	// of the transaction has more.
+	// atKey, at a key that it came to since, which may be locked. There was nothing in between,
+	// and no snapshot of the transaction has more.
 	lastKey []byte
-	atLock  bool
+	atKey   bool
 
 	noted bool // what was read is known to the transaction, or need not be
 	ended bool // it was read to its end
@@ -126,7 +126,9 @@ func (it *Iterator) openScanner(span kv.Span) error {
 			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse,
 			KeysOnly: it.opts.KeysOnly,
 		})
-		if err != nil {
+		if it.t.lost(err) {
+			continue
+		} else if err != nil {
 			return err
 		}
 		v.Retain()
@@ -248,7 +250,7 @@ func (it *Iterator) advance() {
 	for {
 		if it.scOK = it.sc.Next(); it.scOK {
 			if !it.noLocks {
-				it.lastKey, it.atLock = append(it.lastKey[:0], it.sc.Key()...), false
+				it.lastKey, it.atKey = append(it.lastKey[:0], it.sc.Key()...), false
 			}
 			return
 		}
@@ -262,12 +264,30 @@ func (it *Iterator) advance() {
 		}
 		var locked *LockedError
 		if errors.As(err, &locked) {
-			it.lastKey, it.atLock = append(it.lastKey[:0], locked.Key...), true
+			it.lastKey, it.atKey = append(it.lastKey[:0], locked.Key...), true
+		} else if it.err = it.resume(); it.err != nil {
+			return
 		}
 		if it.err = it.reopen(); it.err != nil {
 			return
 		}
 	}
+}
+
+// resume makes lastKey the key that the scanner has come to, for its snapshot is gone.
+func (it *Iterator) resume() error {
+	at, err := it.sc.Resume()
+	if err != nil || at == nil {
+		return err
+	}
+	order := 1
+	if it.lastKey != nil {
+		order = bytes.Compare(at, it.lastKey)
+	}
+	if it.lastKey == nil || (order > 0) != it.opts.Reverse && order != 0 {
+		it.lastKey, it.atKey = append(it.lastKey[:0], at...), true
+	}
+	return nil
 }
 
 // reopen continues from lastKey in the transaction's present snapshot. It does not begin where the
@@ -279,7 +299,7 @@ func (it *Iterator) reopen() error {
 	rest := it.span
 	if it.lastKey != nil {
 		forward, bound := !it.opts.Reverse, bytes.Clone(it.lastKey)
-		if it.atLock != forward { // a bound at the end is exclusive, one at the start is not
+		if it.atKey != forward { // a bound at the end is exclusive, one at the start is not
 			bound = append(bound, 0x00)
 		}
 		if forward {

@@ -79,8 +79,15 @@ func (s *Store) Unowned(ctx context.Context, visit func(key []byte, n *Notificat
 			if n.Stamped() {
 				return nil
 			}
-			l, locked, err := mvcc.LockOf(ctx, r, mvcc.Row(key))
+			row := mvcc.Row(key)
+			l, locked, err := mvcc.LockOf(ctx, r, row)
 			if err != nil || locked && l.StartTS == n.StartTS {
+				return err
+			}
+			// A lock that went away between both reads has left a stamp.
+			now, err := mvcc.RowNotifications(ctx, r, row, n.Observer)
+			same := func(x Notification) bool { return x.StartTS == n.StartTS && !x.Stamped() }
+			if err != nil || !slices.ContainsFunc(now, same) {
 				return err
 			}
 			return visit(key, n)
@@ -92,10 +99,15 @@ func (s *Store) Unowned(ctx context.Context, visit func(key []byte, n *Notificat
 var ErrNextSpan = errors.New("txn: the rest of the span is passed over")
 
 // NotificationsIn is Notifications of several spans as of one moment: a run of an observer that has
-// removed the notification which it dealt with has left those of what it has written.
+// removed the notification which it dealt with has left those of what it has written. All spans are
+// visited again when the engine has given up the state of that moment.
 func (s *Store) NotificationsIn(ctx context.Context, spans []kv.Span,
 	visit func(span int, key []byte, n *Notification) error) error {
-	return s.reading(func(r kv.Reader) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	return kv.Repeat(ctx, s.engine, func(r kv.Reader) error {
 		for i, span := range spans {
 			err := mvcc.Notifications(ctx, r, span, func(key []byte, n *Notification) error {
 				return visit(i, key, n)
@@ -179,13 +191,13 @@ func (s *Store) settleLock(ctx context.Context, key []byte) (gone bool, err erro
 	return out == resolve.Settled, err
 }
 
-// reading runs f over a snapshot of the present.
+// reading runs f over what is there now (kv.Latest).
 func (s *Store) reading(f func(r kv.Reader) error) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.gate.RUnlock()
-	snap, err := s.engine.Snapshot()
+	snap, err := kv.Latest(s.engine)
 	if err != nil {
 		return err
 	}

@@ -242,8 +242,8 @@ func (t *Txn) awaitPending(ctx context.Context, concerns func(*hints.Pending) bo
 	return waited, nil
 }
 
-// settle settles the lock that stopped a read, or waits for it. It returns nil when the read should
-// be tried again.
+// settle settles the lock that stopped a read, or waits for it, or drops the snapshot that is gone.
+// It returns nil when the read should be tried again.
 func (t *Txn) settle(ctx context.Context, err error, bo *lockwait.Backoff) error {
 	return t.settleAhead(ctx, err, bo, false)
 }
@@ -251,6 +251,9 @@ func (t *Txn) settle(ctx context.Context, err error, bo *lockwait.Backoff) error
 // settleAhead is settle for a scan, which may go backwards.
 func (t *Txn) settleAhead(ctx context.Context, err error, bo *lockwait.Backoff,
 	reverse bool) error {
+	if t.lost(err) {
+		return nil
+	}
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		return err

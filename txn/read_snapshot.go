@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -118,6 +119,16 @@ func (t *Txn) dropSnapshot() {
 		t.snapshot = nil
 	}
 	t.pending, t.large = nil, nil
+}
+
+// lost reports whether an error says that the engine has given up the snapshot. Then the next read
+// takes a new one, which shows the same at the read timestamp.
+func (t *Txn) lost(err error) bool {
+	if !errors.Is(err, kv.ErrSnapshotGone) {
+		return false
+	}
+	t.dropSnapshot()
+	return true
 }
 
 // Idle gives back what the transaction holds in the engine between statements, so that one that

@@ -2,8 +2,8 @@ package txn
 
 import (
 	"context"
-	"errors"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -58,13 +58,11 @@ func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after,
 	if t.aside(key) {
 		return false, nil
 	}
-	snap, err := t.s.engine.Snapshot()
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	if err := t.s.peers.CheckSafepoint(ctx, snap, after); err != nil {
-		return false, err
-	}
-	return mvcc.WrittenBetween(ctx, snap, key, after, later-1)
+	err = kv.Repeat(ctx, t.s.engine, func(r kv.Reader) (err error) {
+		if err = t.s.peers.CheckSafepoint(ctx, r, after); err == nil {
+			written, err = mvcc.WrittenBetween(ctx, r, key, after, later-1)
+		}
+		return err
+	})
+	return written, err
 }

@@ -81,6 +81,10 @@ func (t *Txn) undo(sp Savepoint) {
 	ctx := context.WithoutCancel(t.writeContext())
 	for span.Start != nil {
 		next, err := t.undoStreamed(ctx, span, sp.at)
+		if t.lost(err) {
+			span.Start = next
+			continue
+		}
 		if err == nil && next != nil {
 			err = t.streamOut(ctx)
 		}
@@ -94,15 +98,17 @@ func (t *Txn) undo(sp Savepoint) {
 
 // undoStreamed brings the keys of a span that were streamed out after a savepoint back into the
 // buffer, as they were at it, until the buffer is full: next is where to go on, nil at the end.
-// What the buffer has is newer than the store, and is undone already.
+// What the buffer has is newer than the store, and is undone already. When the snapshot is gone
+// next is where to go on, too.
 func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next []byte, err error) {
 	v, err := t.openStreamed(ctx)
 	if err != nil {
 		return nil, err
 	}
+	next = span.Start
 	sc, err := v.View.ScanOwn(ctx, span, t.reg.startTS, false)
 	if err != nil {
-		return nil, err
+		return next, err
 	}
 	defer func() { err = errors.Join(err, sc.Close()) }()
 	for sc.Next() {
@@ -115,5 +121,12 @@ func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next [
 			return kv.Successor(sc.Key), nil
 		}
 	}
-	return nil, sc.Err()
+	if sc.Err() == nil {
+		return nil, nil
+	}
+	passed, err := sc.Passed()
+	if passed != nil {
+		next = kv.Successor(passed)
+	}
+	return next, errors.Join(sc.Err(), err)
 }

@@ -32,6 +32,9 @@ var engines = []struct {
 	{"memory shared, small batches", txn.Options{BatchKeys: 2}, func(*testing.T) kv.Engine {
 		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
 	}},
+	{"memory shared, short snapshots", txn.Options{}, func(*testing.T) kv.Engine {
+		return memkv.New(memkv.Options{Shared: true, Reads: 64})
+	}},
 }
 
 func openPebble(t *testing.T) kv.Engine {

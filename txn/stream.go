@@ -28,6 +28,7 @@ type stream struct {
 	*commit.Stream
 	// whole is the newest snapshot known to show the primary's lock, and so all that was streamed
 	whole *hints.Snapshot
+	out   int // how many times the buffer was streamed out
 }
 
 // afterWrite streams the buffer out when it is full, unless it is frozen.
@@ -94,6 +95,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		return err
 	}
 	t.buf.StreamedOut()
+	t.stream.out++
 	t.counted.none()
 	t.dropSnapshot()
 	t.giveBackLocks(muts)

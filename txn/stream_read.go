@@ -3,6 +3,7 @@ package txn
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/buffer"
@@ -26,29 +27,68 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, opts ScanOptions) (ow
 		}
 		return bufferedWrites{buffered}, nil
 	}
-	v, err := t.openStreamed(ctx)
-	if err != nil {
+	c := &streamedCursor{t: t, ctx: ctx, span: span, out: t.stream.out, buffered: buffered,
+		reverse: reverse}
+	if err := c.open(); err != nil {
 		return nil, err
 	}
-	sc, err := v.View.ScanOwn(ctx, span, t.reg.startTS, reverse)
-	if err != nil {
-		return nil, err
-	}
-	v.Retain()
-	c := &streamedCursor{s: t.s, buffered: buffered, sc: sc, snapshot: v, reverse: reverse}
-	c.scOK = sc.Next()
+	c.advance()
 	return c, nil
 }
 
 // streamedCursor merges the buffered writes over those that were streamed out before. It has a
 // snapshot of its own, which does not show what is streamed out later.
 type streamedCursor struct {
+	t        *Txn
+	ctx      context.Context
+	span     kv.Span        // what is left of it for sc
+	out      int            // of the stream when the cursor was opened
 	buffered *buffer.Cursor // nil without any
-	s        *Store
 	sc       *mvcc.OwnScanner
 	scOK     bool
 	snapshot *hints.Snapshot
 	reverse  bool
+	failed   error // why there is no sc
+}
+
+func (c *streamedCursor) open() error {
+	for {
+		v, err := c.t.openStreamed(c.ctx)
+		if err != nil {
+			return err
+		}
+		sc, err := v.View.ScanOwn(c.ctx, c.span, c.t.reg.startTS, c.reverse)
+		if c.t.lost(err) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		v.Retain()
+		c.sc, c.snapshot = sc, v
+		return nil
+	}
+}
+
+// advance moves sc. When its snapshot is gone it goes on in a new one, which shows the same unless
+// more was streamed out meanwhile.
+func (c *streamedCursor) advance() {
+	for c.scOK = c.sc.Next(); !c.scOK && c.out == c.t.stream.out && c.t.lost(c.sc.Err()); {
+		passed, err := c.sc.Passed()
+		switch {
+		case passed == nil:
+		case c.reverse:
+			c.span.End = bytes.Clone(passed)
+		default:
+			c.span.Start = kv.Successor(passed)
+		}
+		if c.failed = errors.Join(err, c.Close()); c.failed == nil {
+			c.failed = c.open()
+		}
+		if c.failed != nil {
+			return
+		}
+		c.scOK = c.sc.Next()
+	}
 }
 
 func (c *streamedCursor) inBuffer() bool { return c.buffered != nil && c.buffered.Valid() }
@@ -83,18 +123,23 @@ func (c *streamedCursor) Next() {
 		c.buffered.Next()
 	}
 	if n >= 0 {
-		c.scOK = c.sc.Next()
+		c.advance()
 	}
 }
 
-func (c *streamedCursor) Failed() error { return c.sc.Err() }
+func (c *streamedCursor) Failed() error {
+	if c.failed != nil {
+		return c.failed
+	}
+	return c.sc.Err()
+}
 
 func (c *streamedCursor) Close() error {
 	if c.snapshot == nil {
 		return nil
 	}
 	err := c.sc.Close()
-	if releaseErr := c.s.memory.Snapshots.Release(c.snapshot); err == nil {
+	if releaseErr := c.t.s.memory.Snapshots.Release(c.snapshot); err == nil {
 		err = releaseErr
 	}
 	c.snapshot = nil
@@ -106,15 +151,20 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (buffer.Write, error) {
 	if st := t.stream; st.Failed() == nil && !st.MayHave(key) {
 		return buffer.Write{}, nil
 	}
-	v, err := t.openStreamed(ctx)
-	if err != nil {
-		return buffer.Write{}, err
+	for {
+		v, err := t.openStreamed(ctx)
+		if err != nil {
+			return buffer.Write{}, err
+		}
+		l, value, found, err := v.View.Own(ctx, key, t.reg.startTS)
+		switch {
+		case t.lost(err):
+			continue
+		case err != nil || !found:
+			return buffer.Write{}, err
+		}
+		return buffer.Of(&l, value), nil
 	}
-	l, value, found, err := v.View.Own(ctx, key, t.reg.startTS)
-	if err != nil || !found {
-		return buffer.Write{}, err
-	}
-	return buffer.Of(&l, value), nil
 }
 
 // openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the
@@ -125,17 +175,21 @@ func (t *Txn) openStreamed(ctx context.Context) (*hints.Snapshot, error) {
 	if err := st.Failed(); err != nil {
 		return nil, err
 	}
-	v, err := t.open()
-	if err != nil || v == st.whole {
-		return v, err
+	for {
+		v, err := t.open()
+		if err != nil || v == st.whole {
+			return v, err
+		}
+		_, _, found, err := v.View.Own(ctx, st.Primary(), t.reg.startTS)
+		switch {
+		case t.lost(err):
+			continue
+		case err != nil:
+			return nil, err
+		case !found:
+			return nil, st.Lost()
+		}
+		st.whole = v
+		return v, nil
 	}
-	_, _, found, err := v.View.Own(ctx, st.Primary(), t.reg.startTS)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		return nil, st.Lost()
-	}
-	st.whole = v
-	return v, nil
 }

@@ -24,6 +24,9 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 	}{
 		{"an update is seen whole by later readers", testVisible},
 		{"a snapshot never changes", testSnapshot},
+		{"a snapshot is given up whole", testSnapshotGone},
+		{"what needs no single state goes on without a snapshot", testLatest},
+		{"a step is shown one state of its rows", testStepState},
 		{"the error of a step comes back and nothing is written", testStepError},
 		{"updates of one row follow one another", testIsolated},
 		{"a cancelled update is not applied", testCancelled},
@@ -111,6 +114,9 @@ func testVisible(t *testing.T, e kv.Engine) {
 func testSnapshot(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1")
 	s := snapshot(t, e)
+	if !kv.IsExclusive(e) {
+		require.Equal(t, "1", read(t, s, key('x', "a", ""))) // which pins it
+	}
 	set(t, e, "a", "2")
 	set(t, e, "b", "1")
 	require.Equal(t, "1", read(t, s, key('x', "a", "")))

@@ -28,5 +28,6 @@ func (e *Engine) DeleteRange(ctx context.Context, span kv.Span) error {
 	for _, it := range gone {
 		e.mu.tree.Delete(it)
 	}
+	e.mu.ranged = e.applied.Add(1)
 	return nil
 }

@@ -13,10 +13,16 @@ type iterator struct {
 	span   kv.Span
 	prefix []byte // set by SeekPrefixGE
 	valid  bool
+	gone   func() error // whether its snapshot is
+	err    error
 }
 
 // land settles whether the position reached is inside the span and the prefix.
 func (i *iterator) land(found bool) bool {
+	if i.err = i.gone(); i.err != nil {
+		i.valid = false
+		return false
+	}
 	i.valid = found && i.span.Contains(i.it.Item().key) &&
 		(i.prefix == nil || bytes.HasPrefix(i.it.Item().key, i.prefix))
 	return i.valid
@@ -83,7 +89,7 @@ func (i *iterator) Key() []byte { return i.it.Item().key }
 
 func (i *iterator) Value() ([]byte, error) { return i.it.Item().value, nil }
 
-func (i *iterator) Err() error { return nil }
+func (i *iterator) Err() error { return i.err }
 
 func (i *iterator) Close() error {
 	i.valid = false

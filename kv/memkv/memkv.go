@@ -2,8 +2,9 @@
 // version, under one lock. It is small enough to be seen to be right, so the conformance suite and
 // the mirror test hold the other engines against it. It can be cut into groups, which forces
 // two-phase commit above it, and into something that does not claim to be exclusive, which forces
-// the layer above to work as on a shared store, and it can refuse large updates as such a store
-// does.
+// the layer above to work as on a shared store. It then also behaves as such a store may: it
+// refuses large updates, pins a snapshot at its first read, gives it up after some updates, and
+// runs a step without a lock, again when a row has changed meanwhile.
 package memkv
 
 import (
@@ -27,8 +28,13 @@ type Options struct {
 	// same ones for the same HashSeed.
 	HashGroups int
 	HashSeed   uint64
-	// Shared makes the engine deny that it is exclusive.
+	// Shared makes the engine deny that it is exclusive, and behave as a store on the network may.
 	Shared bool
+	// Keeps is after how many updates since its first read a Shared engine gives a snapshot up.
+	// Zero is 64, a negative number never.
+	Keeps int
+	// Reads, if not zero, is after how many reads a Shared engine gives a snapshot up.
+	Reads int
 	// Limits bound an update. When all are zero, a Shared engine has SmallLimits, because what
 	// several processes write to is on the network.
 	Limits kv.Limits
@@ -43,10 +49,14 @@ type Engine struct {
 	opts   Options
 	syncs  atomic.Uint64
 	closed atomic.Bool
+	// applied counts the updates that wrote something. It moves under mu.
+	applied atomic.Int64
 
 	mu struct {
 		sync.Mutex
-		tree *btree.BTreeG[item]
+		tree    *btree.BTreeG[item]
+		changed map[string]int64 // a Shared engine's rows: the number of the last update of each
+		ranged  int64            // the number of the last deletion of a range
 	}
 }
 
@@ -65,7 +75,11 @@ func New(opts Options) *Engine {
 	sort.Slice(e.opts.Splits, func(i, j int) bool {
 		return bytes.Compare(e.opts.Splits[i], e.opts.Splits[j]) < 0
 	})
+	if e.opts.Keeps == 0 {
+		e.opts.Keeps = 64
+	}
 	e.mu.tree = btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})
+	e.mu.changed = map[string]int64{}
 	return e
 }
 
@@ -99,9 +113,11 @@ func (e *Engine) Snapshot() (kv.Snapshot, error) {
 	if e.closed.Load() {
 		return nil, kv.ErrClosed
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return &reader{tree: e.mu.tree.Copy()}, nil
+	s := &snapshot{e: e}
+	if !e.opts.Shared {
+		s.pin()
+	}
+	return s, nil
 }
 
 // Update implements kv.Engine.
@@ -134,18 +150,67 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 	if most := e.opts.Limits.Rows; most != 0 && len(rows) > most {
 		return false, e.opts.Limits.Check(len(rows), new(kv.Batch))
 	}
+	if !e.opts.Shared {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		var b kv.Batch
+		// The step reads a copy, so that its reader stays what it was while the batch is applied.
+		if err := step(&reader{tree: e.mu.tree.Copy()}, &b); err != nil {
+			return false, err
+		}
+		return e.write(rows, &b)
+	}
+	for {
+		wrote, refused, err := e.attempt(rows, step)
+		if !refused {
+			return wrote, err
+		}
+		if err := ctx.Err(); err != nil {
+			return false, kv.NotApplied(err)
+		}
+	}
+}
+
+// attempt runs a step over the present state of the rows, and applies its batch unless one of them
+// has changed meanwhile.
+func (e *Engine) attempt(rows [][]byte, step kv.Step) (wrote, refused bool, err error) {
+	e.mu.Lock()
+	tree, at := e.mu.tree.Copy(), e.applied.Load()
+	e.mu.Unlock()
+	var b kv.Batch
+	if err := step(&reader{tree: tree}, &b); err != nil {
+		return false, false, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var b kv.Batch
-	// The step reads a copy, so that its reader stays what it was while the batch is applied.
-	if err := step(&reader{tree: e.mu.tree.Copy()}, &b); err != nil {
-		return false, err
+	if e.mu.ranged > at {
+		return false, true, nil
 	}
+	for _, row := range rows {
+		if e.mu.changed[string(row)] > at {
+			return false, true, nil
+		}
+	}
+	wrote, err = e.write(rows, &b)
+	return wrote, false, err
+}
+
+// write applies a batch. The caller holds mu.
+func (e *Engine) write(rows [][]byte, b *kv.Batch) (wrote bool, err error) {
 	if err := b.CheckRows(rows); err != nil {
 		return false, err
 	}
-	if err := e.opts.Limits.Check(len(rows), &b); err != nil {
+	if err := e.opts.Limits.Check(len(rows), b); err != nil {
 		return false, err
+	}
+	if b.Empty() {
+		return false, nil
+	}
+	n := e.applied.Add(1)
+	if e.opts.Shared {
+		for _, row := range rows {
+			e.mu.changed[string(row)] = n
+		}
 	}
 	for i := range b.Len() {
 		key, value, deleted := b.Op(i)
@@ -155,7 +220,7 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 		}
 		e.mu.tree.Set(item{key: key, value: value})
 	}
-	return !b.Empty(), nil
+	return true, nil
 }
 
 // Close implements kv.Engine.
@@ -165,28 +230,3 @@ func (e *Engine) Close() error {
 	}
 	return nil
 }
-
-// reader sees one version of the tree.
-type reader struct {
-	tree *btree.BTreeG[item]
-}
-
-func (r *reader) Get(ctx context.Context, key []byte) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	it, ok := r.tree.Get(item{key: key})
-	if !ok {
-		return nil, nil
-	}
-	return it.value, nil
-}
-
-func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &iterator{it: r.tree.Iter(), span: span}, nil
-}
-
-func (r *reader) Close() error { return nil }

@@ -426,7 +426,7 @@ func (ch *checker) locks(ctx context.Context, store *txn.Store) error {
 // time.
 func expiredLocks(ctx context.Context, store *txn.Store, now tso.Timestamp,
 	visit func(key []byte, l mvcc.Lock) error) error {
-	snap, err := store.Engine().Snapshot()
+	snap, err := kv.Latest(store.Engine())
 	if err != nil {
 		return err
 	}

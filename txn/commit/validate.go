@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // validatedRows appends the rows of the points, which an update that validates them must name.
@@ -37,15 +38,19 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 // validateLocked checks all validated spans once every key is prewritten and before commit_ts is
 // drawn; what a serializable transaction has read is checked after that (decide). A lock in the way
 // is settled or waited for: like one that stops a prewrite, or, when nothing was prewritten, like
-// one that stops a commit in one phase. All spans are checked in one snapshot, unless there was
-// such a wait.
+// one that stops a commit in one phase. One snapshot shows all spans, unless there was such a wait
+// or the engine gave it up.
 func (c *committer) validateLocked(ctx context.Context, bo *lockwait.Backoff) error {
 	all := append(make([]Validation, 0, len(c.validate)+len(c.reads)), c.validate...)
 	for _, span := range c.reads {
 		all = append(all, Validation{Span: span, Since: c.startTS, read: true})
 	}
+	oldest := tso.Max
+	for _, v := range all {
+		oldest = min(oldest, v.Since)
+	}
 	for len(all) > 0 {
-		done, err := c.validateSome(ctx, all)
+		done, err := c.validateSome(ctx, all, oldest)
 		all = all[done:]
 		var locked *mvcc.LockedError
 		switch {
@@ -74,28 +79,23 @@ func (c *committer) validateLocked(ctx context.Context, bo *lockwait.Backoff) er
 	return nil
 }
 
-// validateSome validates spans in one snapshot, and returns how many of them passed.
-func (c *committer) validateSome(ctx context.Context, all []Validation) (done int, err error) {
-	snap, err := c.o.Engine.Snapshot()
+// validateSome validates spans, and returns how many of them passed. When all did, it checks that
+// no version above the oldest read was collected before.
+func (c *committer) validateSome(ctx context.Context, all []Validation,
+	oldest tso.Timestamp) (done int, err error) {
+	r, err := kv.Latest(c.o.Engine)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	safepoint, err := c.o.Peers.SafepointIn(ctx, snap)
-	if err != nil {
-		return 0, err
-	}
+	defer func() { err = errors.Join(err, r.Close()) }()
 	alive := func() error { return nil }
 	if c.prewriting {
 		alive = func() error { return c.beat(ctx) }
 	}
 	for i, v := range all {
 		err := ctx.Err()
-		if err == nil && v.Since < safepoint {
-			err = &gc.SafepointError{StartTS: v.Since, Safepoint: safepoint}
-		}
 		if err == nil {
-			err = mvcc.Validate(ctx, snap, c.startTS, v.Since, v.Span, false, alive)
+			err = mvcc.Validate(ctx, r, c.startTS, v.Since, v.Span, false, alive)
 		}
 		if v.read {
 			err = readConflict(err)
@@ -107,5 +107,9 @@ func (c *committer) validateSome(ctx context.Context, all []Validation) (done in
 			return i, err
 		}
 	}
-	return len(all), nil
+	safepoint, err := c.o.Peers.SafepointIn(ctx, r)
+	if err == nil && oldest < safepoint {
+		err = &gc.SafepointError{StartTS: oldest, Safepoint: safepoint}
+	}
+	return len(all), err
 }

@@ -46,7 +46,7 @@ type collector struct {
 // collect looks at up to limit rows of what is left of the pass.
 func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) {
 	rows := p.rest[0]
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func readDropped(
 // drop takes the next step through the list, deleting up to limit keys of a span where the engine
 // cannot delete it at once, or all when limit is zero. It reports whether the list is worked off.
 func (p *Pass) drop(ctx context.Context, e kv.Engine, limit int) (done bool, err error) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return false, err
 	}

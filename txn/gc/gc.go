@@ -161,7 +161,7 @@ var errFound = errors.New("found")
 func nextLock(
 	ctx context.Context, e kv.Engine, span kv.Span, want func(mvcc.Lock) bool,
 ) (key []byte, l mvcc.Lock, err error) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return nil, l, err
 	}

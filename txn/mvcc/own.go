@@ -42,6 +42,7 @@ type OwnScanner struct {
 	Lock       Lock // its slices are valid until the next Next
 	err        error
 	passed     looks
+	done       []byte // the row of the last lock that was dealt with
 
 	room [2]struct{ key, value []byte } // of this key and the one before, in turns
 }
@@ -54,6 +55,14 @@ func (v *View) ScanOwn(ctx context.Context, span kv.Span, startTS tso.Timestamp,
 		return nil, err
 	}
 	return &OwnScanner{v: v, ctx: ctx, locks: locks, startTS: startTS, reverse: reverse}, nil
+}
+
+// Passed returns the last key that the scan has dealt with, shown or not; nil when there is none.
+func (s *OwnScanner) Passed() (key []byte, err error) {
+	if s.done == nil {
+		return nil, nil
+	}
+	return UserKey(s.done, nil)
 }
 
 // Next moves to the next key and reports whether there is one.
@@ -83,6 +92,9 @@ func (s *OwnScanner) Next() bool {
 }
 
 func (s *OwnScanner) step() bool {
+	if s.locks.Valid() {
+		s.done = append(s.done[:0], s.locks.Key()[1:]...)
+	}
 	switch {
 	case !s.started && s.reverse:
 		s.started = true

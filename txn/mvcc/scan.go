@@ -47,6 +47,8 @@ type Scanner struct {
 	err     error
 
 	lockKey, lockVal []byte // of the key that a lock showed
+	lockRow          []byte // where locks is, or was before it failed
+	lockEnd          bool   // no lock is left
 
 	// room is the first memory of prefix and keyBuf.
 	room [2][48]byte
@@ -131,7 +133,7 @@ func (s *Scanner) next() (landed bool, err error) {
 			} else {
 				s.found, err = s.forward()
 			}
-			s.drained = !s.found
+			s.drained = !s.found && err == nil
 		}
 		if err == nil && s.locks != nil {
 			landed, err = s.passLocks()

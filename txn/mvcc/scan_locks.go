@@ -86,4 +86,34 @@ func (s *Scanner) stepLock(first bool) {
 	default:
 		s.locks.Next()
 	}
+	switch {
+	case s.locks.Valid():
+		s.lockRow = append(s.lockRow[:0], s.locks.Key()[1:]...)
+	case s.locks.Err() == nil:
+		s.lockEnd = true
+	}
+}
+
+// Resume returns the key at which the scan goes on in another snapshot when it has failed because
+// its own is gone: all keys before it were passed, and the key itself was, if it was the last one
+// that was shown. It is nil where the scan began. Without it a scan that passes more invisible rows
+// than it may read of one snapshot would never end.
+func (s *Scanner) Resume() (key []byte, err error) {
+	var row []byte
+	if len(s.prefix) > 0 && !s.drained {
+		row = s.prefix[1:]
+	}
+	if s.locks != nil && !s.lockEnd {
+		if s.lockRow == nil {
+			return nil, nil
+		}
+		order := bytes.Compare(s.lockRow, row)
+		if row == nil && s.drained || row != nil && (order < 0) != s.reverse {
+			row = s.lockRow
+		}
+	}
+	if row == nil {
+		return nil, nil
+	}
+	return UserKey(row, nil)
 }

@@ -243,7 +243,7 @@ func (r *Resolver) neighbours(
 	ctx context.Context, key []byte, startTS tso.Timestamp, reverse bool,
 ) (rows [][]byte, last []byte, err error) {
 	last = key
-	snap, err := r.opts.Engine.Snapshot()
+	snap, err := kv.Latest(r.opts.Engine)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -94,7 +94,7 @@ func (c *Committer) settleStreamed(ctx context.Context, w *Work) (more bool, err
 // locksOf returns the rows of the transaction's first locks in the span, and where to go on.
 func (c *Committer) locksOf(ctx context.Context, span kv.Span,
 	startTS tso.Timestamp) (rows [][]byte, next []byte, err error) {
-	snap, err := c.opts.Engine.Snapshot()
+	snap, err := kv.Latest(c.opts.Engine)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -224,7 +224,7 @@ func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp)
 // oldestOfAll returns the lowest start_ts that a session has published whose lease lasts, or bound
 // if that is lower. Sessions whose lease has expired are ended, and do not count.
 func (p *Peers) oldestOfAll(ctx context.Context, bound, now tso.Timestamp) (tso.Timestamp, error) {
-	snap, err := p.o.Engine.Snapshot()
+	snap, err := kv.Latest(p.o.Engine)
 	if err != nil {
 		return 0, err
 	}

@@ -157,7 +157,7 @@ func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Tim
 // dropDeadWaits is part of a collection: waits of sessions that have ended, or that go on without
 // the transaction.
 func (p *Peers) dropDeadWaits(ctx context.Context) (err error) {
-	snap, err := p.o.Engine.Snapshot()
+	snap, err := kv.Latest(p.o.Engine)
 	if err != nil {
 		return err
 	}

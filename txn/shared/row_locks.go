@@ -391,7 +391,7 @@ func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) e
 
 // Contested reports whether another transaction has a row lock in the store that excludes the mode.
 func (l *RowLocks) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
-	snap, err := l.p.o.Engine.Snapshot()
+	snap, err := kv.Latest(l.p.o.Engine)
 	if err != nil {
 		return false, err
 	}
@@ -406,7 +406,7 @@ func DropDeadRowLocks(
 	ctx context.Context, e kv.Engine, limits kv.Limits, oldestOf func(ctx context.Context,
 		owner uint64) (tso.Timestamp, error),
 ) (n int, err error) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return 0, err
 	}

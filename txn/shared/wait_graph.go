@@ -333,17 +333,23 @@ func (g *waitGraph) session(ctx context.Context, id uint64) (*lease.Record, erro
 func (p *Peers) cycleThrough(
 	ctx context.Context, startTS tso.Timestamp,
 ) (cycle []waitEdge, err error) {
-	snap, err := p.o.Engine.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	waits, err := lease.NewWaits(ctx, snap)
+	// Waits of several moments could make a cycle that never was.
+	err = kv.Repeat(ctx, p.o.Engine, func(r kv.Reader) (err error) {
+		cycle, err = cycleIn(ctx, r, startTS)
+		return err
+	})
+	return cycle, err
+}
+
+// cycleIn is cycleThrough of one state.
+func cycleIn(ctx context.Context, r kv.Reader, startTS tso.Timestamp) (cycle []waitEdge,
+	err error) {
+	waits, err := lease.NewWaits(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, waits.Close()) }()
-	g := waitGraph{r: snap, waits: waits, sessions: map[uint64]*lease.Record{}}
+	g := waitGraph{r: r, waits: waits, sessions: map[uint64]*lease.Record{}}
 	reached := map[tso.Timestamp]waitEdge{} // by the wait for it that was found first
 	for at := []tso.Timestamp{startTS}; len(at) > 0; at = at[1:] {
 		next, err := g.edges(ctx, at[0])
