@@ -25,6 +25,8 @@ type Config struct {
 	Name string
 	// Memory is the engine, unless it is nil: then it is Pebble on a crashable file system.
 	Memory *memkv.Options
+	// Open, if not nil, opens an empty engine that is used instead of Memory.
+	Open func() (kv.Engine, error)
 	// StorePerCoordinator gives each coordinator a store of its own; the engine must be shared.
 	StorePerCoordinator bool
 	Options             txn.Options
@@ -148,6 +150,13 @@ func Run(config Config, seed uint64) (*History, error) {
 	}
 	for range 1 + dice.IntN(2) {
 		r.works = append(r.works, workloads[dice.IntN(len(workloads))])
+	}
+	if config.Open != nil {
+		e, err := config.Open()
+		if err != nil {
+			return nil, err
+		}
+		return r.history, r.liveOn(e, clockStart, nil)
 	}
 	if config.Memory != nil {
 		opts := *config.Memory

@@ -1,0 +1,137 @@
+package etcdkv
+
+import (
+	"bytes"
+	"context"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// reader reads at the revision that its first read has found.
+type reader struct {
+	e   *Engine
+	rev int64 // zero before the first read
+
+	// Of a snapshot: the row that was read last, in which families, and what was read ahead of it.
+	habits *habits // nil for a step
+	row    []byte
+	read   [256]bool
+	known  ahead
+}
+
+// cell is one key and its value.
+type cell struct{ key, value []byte }
+
+// fetch reads cells from start to below end in order: the first n, or with last the last n of what
+// must be few.
+func (r *reader) fetch(ctx context.Context, start, end []byte, n int, last bool) ([]cell, error) {
+	opts := []clientv3.OpOption{clientv3.WithRange(r.e.names.end(end)), clientv3.WithRev(r.rev),
+		clientv3.WithLimit(int64(n))}
+	if last {
+		opts = append(opts, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend))
+	}
+	got, err := r.e.get(ctx, r.e.names.cell(start), opts...)
+	if err != nil {
+		return nil, err
+	}
+	r.pin(got)
+	return r.e.cells(got.Kvs), nil
+}
+
+// count returns how many cells there are from start to below end.
+func (r *reader) count(ctx context.Context, start, end []byte) (int64, error) {
+	got, err := r.e.get(ctx, r.e.names.cell(start), clientv3.WithRange(r.e.names.end(end)),
+		clientv3.WithRev(r.rev), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	r.pin(got)
+	return got.Count, nil
+}
+
+func (r *reader) pin(got *clientv3.GetResponse) {
+	if r.rev == 0 {
+		r.rev = got.Header.Revision
+	}
+}
+
+func (e *Engine) cells(kvs []*mvccpb.KeyValue) []cell {
+	out := make([]cell, len(kvs))
+	for i, c := range kvs {
+		out[i] = cell{key: e.names.key(c.Key), value: c.Value}
+		if c.Value == nil {
+			out[i].value = []byte{}
+		}
+	}
+	return out
+}
+
+// Get implements kv.Reader.
+func (r *reader) Get(ctx context.Context, key []byte) ([]byte, error) {
+	b, err := r.look(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		if value, known := b.get(key); known {
+			return value, nil
+		}
+	}
+	return r.get(ctx, key)
+}
+
+func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
+	got, err := r.e.get(ctx, r.e.names.cell(key), clientv3.WithRev(r.rev))
+	if err != nil {
+		return nil, err
+	}
+	r.pin(got)
+	if len(got.Kvs) == 0 {
+		return nil, nil
+	}
+	return r.e.cells(got.Kvs)[0].value, nil
+}
+
+// look comes before the read of a key, or of what follows it in its prefix. It returns what was
+// read ahead of the prefix, or nil.
+func (r *reader) look(ctx context.Context, key []byte) (b *block, err error) {
+	if r.habits == nil || len(key) == 0 {
+		return r.known.of(key), nil
+	}
+	if row := kv.Row(key); r.row == nil || !bytes.Equal(row, r.row) {
+		r.forget()
+		r.row, r.known = append(r.row[:0], row...), nil
+		if families := r.habits.families(); len(families) > 1 &&
+			bytes.IndexByte(families, key[0]) >= 0 {
+			r.known, err = r.readAhead(ctx, [][]byte{r.row}, families)
+		}
+	}
+	r.read[key[0]] = true
+	return r.known.of(key), err
+}
+
+// forget takes in how the last row was read.
+func (r *reader) forget() {
+	if r.row != nil {
+		r.habits.note(&r.read)
+		r.read = [256]bool{}
+	}
+}
+
+// NewIter implements kv.Reader.
+func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &iterator{r: r, ctx: ctx, span: span}, nil
+}
+
+// Close implements kv.Snapshot. Nothing is held.
+func (r *reader) Close() error {
+	r.forget()
+	r.row = nil
+	return nil
+}
