@@ -14,14 +14,27 @@ func Latest(e Engine) (Snapshot, error) {
 	if err != nil || IsExclusive(e) {
 		return s, err
 	}
-	return &latest{e: e, s: s}, nil
+	return &latest{e: e, now: &held{Snapshot: s}}, nil
 }
 
 // latest is the reader that Latest returns.
 type latest struct {
-	e    Engine
-	s    Snapshot
-	olds []Snapshot // given up, though an iterator may still be open on one
+	e   Engine
+	now *held
+}
+
+// held is a snapshot that is closed when it is given up and no iterator is open on it.
+type held struct {
+	Snapshot
+	iterators int
+	gone      bool
+}
+
+func (h *held) release() error {
+	if h.gone && h.iterators == 0 {
+		return h.Close()
+	}
+	return nil
 }
 
 // renew takes a new snapshot if err says that the present one is gone, and otherwise returns err.
@@ -33,13 +46,14 @@ func (l *latest) renew(err error) error {
 	if err != nil {
 		return err
 	}
-	l.olds, l.s = append(l.olds, l.s), s
-	return nil
+	old := l.now
+	old.gone, l.now = true, &held{Snapshot: s}
+	return old.release()
 }
 
 func (l *latest) Get(ctx context.Context, key []byte) ([]byte, error) {
 	for {
-		value, err := l.s.Get(ctx, key)
+		value, err := l.now.Get(ctx, key)
 		if err == nil {
 			return value, nil
 		}
@@ -57,13 +71,7 @@ func (l *latest) NewIter(ctx context.Context, span Span) (Iterator, error) {
 	return it, nil
 }
 
-func (l *latest) Close() error {
-	err := l.s.Close()
-	for _, s := range l.olds {
-		err = errors.Join(err, s.Close())
-	}
-	return err
-}
+func (l *latest) Close() error { return l.now.Close() }
 
 // latestIter is an iterator that goes on where it was when its snapshot is gone.
 type latestIter struct {
@@ -71,18 +79,19 @@ type latestIter struct {
 	l      *latest
 	ctx    context.Context
 	span   Span
-	of     Snapshot // whose iterator it is
-	prefix bool     // it stays within one
-	at     []byte   // the key that it is on
-	err    error    // why there is no iterator
+	of     *held  // whose iterator it is
+	prefix bool   // it stays within one
+	at     []byte // the key that it is on
+	err    error  // why there is no iterator
 }
 
 // open opens an iterator of the present snapshot.
 func (i *latestIter) open() error {
 	for {
-		it, err := i.l.s.NewIter(i.ctx, i.span)
+		it, err := i.l.now.NewIter(i.ctx, i.span)
 		if err == nil {
-			i.Iterator, i.of = it, i.l.s
+			i.Iterator, i.of = it, i.l.now
+			i.of.iterators++
 			return nil
 		}
 		if err := i.l.renew(err); err != nil {
@@ -100,7 +109,7 @@ func (i *latestIter) move(first func() bool, again func(at []byte) bool) bool {
 	ok := first()
 	for !ok && errors.Is(i.Iterator.Err(), ErrSnapshotGone) {
 		gone := i.Iterator.Err()
-		if i.err = i.Iterator.Close(); i.err == nil && i.of == i.l.s {
+		if i.err = i.close(); i.err == nil && i.of == i.l.now {
 			i.err = i.l.renew(gone)
 		}
 		if i.err == nil {
@@ -181,7 +190,12 @@ func (i *latestIter) Close() error {
 	if i.err != nil {
 		return nil // it is closed
 	}
-	return i.Iterator.Close()
+	return i.close()
+}
+
+func (i *latestIter) close() error {
+	i.of.iterators--
+	return errors.Join(i.Iterator.Close(), i.of.release())
 }
 
 // Repeat runs f over a snapshot, and again over a new one when the engine has given it up. So f
