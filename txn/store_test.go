@@ -33,7 +33,8 @@ var engines = []struct {
 		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
 	}},
 	{"memory shared, short snapshots", txn.Options{}, func(*testing.T) kv.Engine {
-		return memkv.New(memkv.Options{Shared: true, Reads: 64})
+		// Enough for what needs one state, such as the search for a cycle of waits.
+		return memkv.New(memkv.Options{Shared: true, Reads: 1000})
 	}},
 }
 

@@ -40,7 +40,7 @@ func startCluster(n int) (stop func(), err error) {
 	for i := range n {
 		c := embed.NewConfig()
 		c.Name, c.Dir = fmt.Sprint("m", i), fmt.Sprint(dir, "/", i)
-		c.LogLevel = "error"
+		c.LogLevel = "fatal"
 		peer, client := at(ports[2*i]), at(ports[2*i+1])
 		c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
