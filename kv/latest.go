@@ -172,8 +172,11 @@ func (i *latestIter) Prev() bool {
 
 func (i *latestIter) NextPrefix() bool {
 	return i.move(func() bool { return i.Iterator.NextPrefix() }, func(at []byte) bool {
-		end := PrefixEnd(Prefix(at))
-		return end != nil && i.Iterator.SeekGE(end)
+		ok := i.Iterator.SeekGE(at)
+		if ok && bytes.Equal(Prefix(i.Iterator.Key()), Prefix(at)) {
+			ok = i.Iterator.NextPrefix()
+		}
+		return ok
 	})
 }
 

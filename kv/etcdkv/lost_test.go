@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -28,7 +29,7 @@ type loser struct {
 
 func (l *loser) intercept(ctx context.Context, method string, req, reply any, c *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if method != "/etcdserverpb.KV/Txn" {
+	if r, ok := req.(*etcdserverpb.TxnRequest); !ok || len(r.Compare) == 0 { // it only reads
 		return invoke(ctx, method, req, reply, c, opts...)
 	}
 	if l.lose {

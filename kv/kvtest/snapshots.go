@@ -85,6 +85,13 @@ func testLatest(t *testing.T, e kv.Engine) {
 			return nil
 		}))
 	}
+	for i, row := range []string{"k", "ka"} {
+		require.NoError(t, e.Update(ctx, [][]byte{[]byte(row)},
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Set([]byte("w"+row), []byte{byte(1 + i)})
+				return nil
+			}))
+	}
 	busy := func() {
 		for i := range manyUpdates {
 			require.NoError(t, e.Update(ctx, rows("busy"), func(_ kv.Reader, b *kv.Batch) error {
@@ -101,7 +108,9 @@ func testLatest(t *testing.T, e kv.Engine) {
 	require.NoError(t, err)
 	it, err := s.NewIter(ctx, kv.Span{Start: []byte{'x'}, End: []byte{'y'}})
 	require.NoError(t, err)
-	walk := func(ok bool, next func() bool) (keys []string) {
+	whole, err := s.NewIter(ctx, kv.Span{Start: []byte{'w'}, End: []byte{'x'}})
+	require.NoError(t, err)
+	walkOf := func(it kv.Iterator, ok bool, next func() bool) (keys []string) {
 		for ; ok; ok = next() {
 			v, err := it.Value()
 			require.NoError(t, err)
@@ -112,6 +121,7 @@ func testLatest(t *testing.T, e kv.Engine) {
 		require.False(t, it.Valid())
 		return keys
 	}
+	walk := func(ok bool, next func() bool) []string { return walkOf(it, ok, next) }
 	var all, firsts, backwards []string
 	for i := range n {
 		pair := []string{fmt.Sprintf("%s=%d", key('x', name(i), "1"), i),
@@ -125,6 +135,9 @@ func testLatest(t *testing.T, e kv.Engine) {
 	require.Equal(t, all[6:8], walk(it.SeekPrefixGE(key('x', name(3), "")), it.Next))
 	require.Equal(t, all[6:], walk(it.SeekGE(key('x', name(3), "")), it.Next))
 	require.Equal(t, backwards[18:], walk(it.SeekLT(key('x', name(3), "")), it.Prev))
+	// Keys that are rows of their own, one the beginning of the next.
+	require.Equal(t, []string{"wk=1", "wka=2"}, walkOf(whole, whole.First(), whole.NextPrefix))
+	require.NoError(t, whole.Close())
 	require.NotNil(t, read(t, s, key('y', "busy", "")))
 	busy()
 	require.Equal(t, string([]byte{n - 1}), read(t, s, key('x', name(n-1), "2")))
