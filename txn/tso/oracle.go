@@ -11,15 +11,14 @@
 // and a wall clock that cannot be right is refused (clock.go).
 //
 // One oracle serves all transactions of a store. On an exclusive engine that is the process's own.
-// On a store that several processes share, one of them (or a service) serves the others through
-// [Source]; persisting by read-and-raise at least keeps the ranges of two oracles disjoint, so that
-// timestamps stay unique even then.
+// Of the processes that share a store one holds the office and serves the others (package elected).
+// It is named behind the mark (cell.go), and a process that is not named there extends no range.
 package tso
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -47,6 +46,12 @@ type Options struct {
 	// Window is how much time one persisted range covers; 0 means three seconds. A crash moves
 	// timestamps ahead of the clock by at most this much.
 	Window time.Duration
+	// Holder is what Take has put behind the mark: as long as it is there this oracle may extend
+	// its range. Nil: no other process ever serves timestamps from this cell.
+	Holder []byte
+	// Begin is the store's time as the process knows it from the oracle before; zero: it does not.
+	// The clock begins there, whatever the wall clock says, and approaches that as after a step.
+	Begin Timestamp
 	// Logger receives jumps of the wall clock; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -55,6 +60,7 @@ type Options struct {
 type Oracle struct {
 	engine kv.Engine
 	key    []byte
+	holder []byte
 	clock  clock
 	window Timestamp
 
@@ -66,9 +72,9 @@ type Oracle struct {
 
 // Open reads the high-water mark kept under key and returns an oracle that continues above it.
 // Nothing is written before the first draw. A clock that cannot be right is refused with
-// *ClockError.
+// *ClockError, and a Holder that is not there any more with ErrDeposed.
 func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Oracle, error) {
-	o := &Oracle{engine: engine, key: key}
+	o := &Oracle{engine: engine, key: key, holder: opts.Holder}
 	o.clock.read, o.clock.logger = opts.clocks(), cmp.Or(opts.Logger, slog.Default())
 	// Where others write too, leases are judged by the time of this oracle.
 	o.clock.steady = !kv.IsExclusive(engine)
@@ -92,6 +98,9 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 			return nil, err
 		}
 	}
+	if opts.Begin != 0 {
+		wall = opts.Begin.Physical()
+	}
 	o.clock.start(wall, elapsed, mark)
 	o.last.Store(uint64(mark))
 	o.limit.Store(uint64(mark))
@@ -111,9 +120,12 @@ func (o *Options) clocks() func() (wall, elapsed int64) {
 }
 
 // Next draws a timestamp above every one drawn before.
-func (o *Oracle) Next(ctx context.Context) (Timestamp, error) {
+func (o *Oracle) Next(ctx context.Context) (Timestamp, error) { return o.Draw(ctx, 1) }
+
+// Draw draws n timestamps, which follow one another, and returns the first. n is at most MaxDraw.
+func (o *Oracle) Draw(ctx context.Context, n int) (Timestamp, error) {
 	for {
-		if ts, ok := o.TryNext(); ok {
+		if ts, ok := o.TryDraw(n); ok {
 			return ts, nil
 		}
 		if err := o.Extend(ctx); err != nil {
@@ -122,17 +134,24 @@ func (o *Oracle) Next(ctx context.Context) (Timestamp, error) {
 	}
 }
 
+// MaxDraw is the most timestamps of one Draw: every range holds more.
+const MaxDraw = 1 << 16
+
 // TryNext draws a timestamp if that needs no write to the engine. It may be called where an engine
 // must not be (inside a step of an Update); when it refuses, leave that place and call Extend.
-func (o *Oracle) TryNext() (Timestamp, bool) {
+func (o *Oracle) TryNext() (Timestamp, bool) { return o.TryDraw(1) }
+
+// TryDraw is Draw if that needs no write to the engine.
+func (o *Oracle) TryDraw(n int) (Timestamp, bool) {
 	now := uint64(New(o.clock.now(), 0))
 	for {
 		last := o.last.Load()
 		next := max(last+1, now)
-		if next > o.limit.Load() {
+		end := next + uint64(n) - 1
+		if end > o.limit.Load() {
 			return 0, false
 		}
-		if o.last.CompareAndSwap(last, next) {
+		if o.last.CompareAndSwap(last, end) {
 			return Timestamp(next), true
 		}
 	}
@@ -151,23 +170,39 @@ func (o *Oracle) Last() Timestamp { return Timestamp(o.last.Load()) }
 func (o *Oracle) Extend(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now := New(o.clock.now(), 0)
-	next := max(Timestamp(o.last.Load())+1, now)
-	if next+o.window/2 <= Timestamp(o.limit.Load()) {
+	if o.next()+o.window/2 <= Timestamp(o.limit.Load()) {
 		return nil // another caller has just done it
 	}
-	limit := next + o.window
+	return o.extend(ctx)
+}
+
+// Renew persists a further range whether it is needed or not, so that a process that looks at
+// the cell sees that the oracle lives.
+func (o *Oracle) Renew(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.extend(ctx)
+}
+
+// next is the timestamp that would be drawn now.
+func (o *Oracle) next() Timestamp {
+	return max(Timestamp(o.last.Load())+1, New(o.clock.now(), 0))
+}
+
+func (o *Oracle) extend(ctx context.Context) error {
+	limit := max(o.next()+o.window, Timestamp(o.limit.Load())+1)
 	err := o.engine.Update(ctx, [][]byte{kv.Row(o.key)}, func(r kv.Reader, b *kv.Batch) error {
 		mark, err := o.readMark(ctx, r)
 		if err != nil {
 			return err
 		}
 		if held := Timestamp(o.limit.Load()); mark > held {
-			// Another oracle has extended its range: everything up to its mark is taken.
+			// Everything up to the mark is taken: by another oracle that has extended its range,
+			// or by an extension of this one whose answer was lost.
 			o.raiseLast(mark)
-			limit = max(mark+1, now) + o.window
+			limit = max(limit, o.next()+o.window)
 		}
-		b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
+		b.Set(o.key, Cell{Mark: limit, Holder: o.holder}.encode())
 		return nil
 	})
 	if err != nil {
@@ -178,14 +213,14 @@ func (o *Oracle) Extend(ctx context.Context) error {
 }
 
 // Release gives the unused end of the range back, so that a clean restart does not run ahead of
-// the clock. No draw may follow or be under way.
+// the clock, and the office with it. No draw may follow or be under way.
 func (o *Oracle) Release(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	held := Timestamp(o.limit.Load())
 	last := o.last.Load()
 	o.limit.Store(last)
-	if last == uint64(held) {
+	if last == uint64(held) && o.holder == nil {
 		return nil
 	}
 	return o.engine.Update(ctx, [][]byte{kv.Row(o.key)}, func(r kv.Reader, b *kv.Batch) error {
@@ -193,7 +228,7 @@ func (o *Oracle) Release(ctx context.Context) error {
 		if err != nil || mark != held {
 			return err // another oracle has taken a range above this one
 		}
-		b.Set(o.key, binary.BigEndian.AppendUint64(nil, last))
+		b.Set(o.key, Cell{Mark: Timestamp(last)}.encode())
 		return nil
 	})
 }
@@ -209,13 +244,9 @@ func (o *Oracle) raiseLast(to Timestamp) {
 }
 
 func (o *Oracle) readMark(ctx context.Context, r kv.Reader) (Timestamp, error) {
-	value, err := r.Get(ctx, o.key)
-	if err != nil || value == nil {
-		return 0, err
+	cell, err := ReadCell(ctx, r, o.key)
+	if err == nil && !bytes.Equal(cell.Holder, o.holder) {
+		err = ErrDeposed
 	}
-	if len(value) != 8 {
-		return 0, fmt.Errorf("oracle: high-water mark of %d bytes: %w", len(value),
-			kv.ErrCorruption)
-	}
-	return Timestamp(binary.BigEndian.Uint64(value)), nil
+	return cell.Mark, err
 }
