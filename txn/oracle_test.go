@@ -2,6 +2,7 @@ package txn_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
@@ -31,4 +32,35 @@ func openTxn(ctx context.Context, e kv.Engine, opts txn.Options) (*txn.Store, er
 func TestASharedStoreNeedsItsOracle(t *testing.T) {
 	_, err := txn.Open(context.Background(), memkv.New(memkv.Options{Shared: true}), txn.Options{})
 	require.ErrorIs(t, err, txn.ErrNoOracle)
+}
+
+// patient is an oracle that notes whether a draw had a deadline.
+type patient struct {
+	tso.Source
+	bounded atomic.Int64
+}
+
+func (p *patient) Next(ctx context.Context) (tso.Timestamp, error) {
+	if _, bounded := ctx.Deadline(); bounded {
+		p.bounded.Add(1)
+	}
+	return p.Source.Next(ctx)
+}
+
+// TestACommitWaitsForItsTimestamp: nothing but the caller's context bounds the draw of commit_ts,
+// for another process may be taking over the oracle.
+func TestACommitWaitsForItsTimestamp(t *testing.T) {
+	ctx := context.Background()
+	e := memkv.New(memkv.Options{Shared: true})
+	own, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{})
+	require.NoError(t, err)
+	source := &patient{Source: own}
+	s, err := txn.Open(ctx, e, txn.Options{Oracle: source})
+	require.NoError(t, err)
+	tx, err := s.Begin(ctx, txn.BeginOptions{})
+	require.NoError(t, err)
+	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+	require.NoError(t, tx.Commit(ctx))
+	require.NoError(t, s.Close())
+	require.Zero(t, source.bounded.Load())
 }

@@ -76,13 +76,12 @@ func (c *committer) decide(ctx context.Context) error {
 }
 
 // commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, or a
-// snapshot could miss an earlier commit. From here on the caller's context cannot end the commit.
+// snapshot could miss an earlier commit. Once it is drawn the caller's context cannot end the
+// commit.
 func (c *committer) commitPrimary(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := wait.Detached(ctx)
-	defer cancel()
 	bo := wait.Backoff{Limit: wait.UnknownTime}
 	var lost error
 	for attempts := 0; ; {
@@ -109,6 +108,11 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		if attempts++; attempts == wait.UnknownAttempts {
 			return ambiguous(lost)
 		}
+		if attempts == 1 {
+			var cancel context.CancelFunc
+			ctx, cancel = wait.Detached(ctx)
+			defer cancel()
+		}
 		if more, _ := bo.Wait(ctx); !more {
 			return ambiguous(lost)
 		}
@@ -125,6 +129,11 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		if commitTS, err = c.o.Source.Next(ctx); err != nil {
 			return false, err
 		}
+	}
+	if !repeated {
+		var cancel context.CancelFunc
+		ctx, cancel = wait.Detached(ctx)
+		defer cancel()
 	}
 	p.CommitTS.Store(uint64(commitTS))
 	if err := c.tx.RowLocks.Check(commitTS, c.writes); err != nil {
