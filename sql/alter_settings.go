@@ -20,7 +20,14 @@ func (f *accessor) ReloadConf() error {
 	if err := f.mayCall("pg_reload_conf"); err != nil {
 		return err
 	}
-	return f.s.engine.reloadSystem(f.ctx)
+	if err := f.s.engine.reloadSystem(f.ctx); err != nil {
+		return err
+	}
+	if f.s.engine.shared {
+		f.s.notice("WARNING", "01000", "pg_reload_conf has reloaded the settings in this process "+
+			"only, of several that share the store")
+	}
+	return nil
 }
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.

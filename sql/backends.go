@@ -1,6 +1,10 @@
 package sql
 
-import "time"
+import (
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
 
 // cancelPID ends the running statement of the session with that number; false when there is none.
 func (e *Engine) cancelPID(pid int32) bool {
@@ -54,8 +58,7 @@ func (f *accessor) CancelBackend(pid int32) (bool, error) {
 		return false, err
 	}
 	if !f.s.engine.cancelPID(pid) {
-		f.notBackend(pid)
-		return false, nil
+		return false, f.notBackend("pg_cancel_backend", pid)
 	}
 	return true, f.ctx.Err() // it may have been this very statement
 }
@@ -69,7 +72,7 @@ func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error)
 	found, gone := f.s.engine.terminate(f, pid, wait)
 	switch {
 	case !found:
-		f.notBackend(pid)
+		return false, f.notBackend("pg_terminate_backend", pid)
 	case !gone && f.ctx.Err() == nil:
 		f.s.notice("WARNING", "01000", "backend with PID %d did not terminate within %d "+
 			"milliseconds", pid, wait.Milliseconds())
@@ -77,6 +80,15 @@ func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error)
 	return gone, f.ctx.Err()
 }
 
-func (f *accessor) notBackend(pid int32) {
+// notBackend warns that no session has a number. Where one of another process may have it, it
+// returns an error.
+func (f *accessor) notBackend(function string, pid int32) error {
+	if f.s.engine.shared && pid > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s of a session of another process that "+
+			"shares the store is not supported", function).
+			WithDetail("PID %d is not a backend process of this one.", pid).
+			WithHint("Call it in the process that the session is connected to.")
+	}
 	f.s.notice("WARNING", "01000", "PID %d is not a PostgreSQL backend process", pid)
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/sql/exec/spill"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/pgcatalog"
@@ -66,13 +67,13 @@ type Options struct {
 // Engine is what all sessions of a database directory share. It is safe for concurrent use.
 type Engine struct {
 	store     *txn.Store
+	shared    bool // other processes may use the store beside this one
 	catalog   *catalog.Catalog
 	opts      Options
 	log       *slog.Logger
 	plans     planCache
 	programs  *lru.Cache[programKey, cachedProgram] // of incremental views
 	templates *template.Cache
-	nextPID   atomic.Int32
 
 	conflicts     conflictLog
 	reruns        rerunCounts
@@ -89,6 +90,7 @@ type Engine struct {
 	mu struct {
 		sync.Mutex
 		sessions map[int32]*Session
+		lastPID  int32         // of those that are counted
 		ended    chan struct{} // closed, and replaced, when a session ends
 		closed   bool
 	}
@@ -117,7 +119,8 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 		opts.PlanCacheSize = 1024
 	}
 	plans := planCache{lru.New[planKey, cachedPlan](max(1, opts.PlanCacheSize/2))}
-	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: plans,
+	e := &Engine{store: store, shared: !kv.IsExclusive(store.Engine()), catalog: cat, opts: opts,
+		log: opts.Logger, plans: plans,
 		templates:     template.NewCache(opts.PlanCacheSize),
 		programs:      lru.New[programKey, cachedProgram](max(1, opts.PlanCacheSize/2)),
 		notifications: notify.NewQueue()}
@@ -161,12 +164,13 @@ func (e *Engine) register(s *Session) error {
 	if _, err := rand.Read(secret[:]); err != nil {
 		return err
 	}
-	s.pid, s.secret = e.nextPID.Add(1), int32(binary.BigEndian.Uint32(secret[:]))
+	s.secret = int32(binary.BigEndian.Uint32(secret[:]))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.mu.closed {
 		return sqlerr.New(sqlerr.AdminShutdown, "the database is closed")
 	}
+	s.pid = e.newPID()
 	e.mu.sessions[s.pid] = s
 	return nil
 }

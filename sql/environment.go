@@ -99,6 +99,9 @@ func (e *environment) init(ctx context.Context, s *planRunner) {
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.
 func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, columns []int,
 	emit func(row []types.Datum) error) error {
+	if err := s.mayShowOwn(d); err != nil {
+		return err
+	}
 	return pgcatalog.Rows(ctx, catalogEnv{s}, d, columns, emit)
 }
 

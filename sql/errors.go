@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Causes of a statement's end, given to its context.
@@ -127,6 +128,10 @@ func engineError(err error) error {
 				"removing other files.")
 	case errors.Is(err, kv.ErrFailed):
 		return wrap(sqlerr.IOError, err.Error(), err)
+	case errors.Is(err, kv.ErrUnavailable), errors.Is(err, tso.ErrUnavailable):
+		return wrap(sqlerr.CannotConnectNow, "the store does not answer", err).
+			WithDetail("%v", err).
+			WithHint("Nothing was committed. Try again, here or on another server of this store.")
 	case errors.Is(err, kv.ErrClosed):
 		return wrap(sqlerr.AdminShutdown, "the database is closed", err)
 	}

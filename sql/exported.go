@@ -82,7 +82,7 @@ func (s *planRunner) importSnapshot(ctx context.Context, id string) error {
 	snap, ok := s.engine.snapshots.find(id)
 	switch {
 	case !ok || strings.Trim(id, "0123456789ABCDEF-") != "":
-		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid snapshot identifier: \"%s\"", id)
+		return s.noSnapshot(id)
 	case s.tx.isolation == serializable && snap.isolation != serializable:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a serializable transaction cannot import a "+
 			"snapshot from a non-serializable transaction")
@@ -99,4 +99,14 @@ func (s *planRunner) importSnapshot(ctx context.Context, id string) error {
 	}
 	s.tx.asOf = snap.ts
 	return nil
+}
+
+// noSnapshot is the error about an identifier that no running transaction has returned.
+func (s *planRunner) noSnapshot(id string) error {
+	err := sqlerr.New(sqlerr.InvalidParameterValue, "invalid snapshot identifier: \"%s\"", id)
+	if s.engine.shared {
+		return err.WithDetail("No running transaction of this process has exported it.").
+			WithHint("A snapshot can be imported in the process that has exported it only.")
+	}
+	return err
 }

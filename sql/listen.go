@@ -10,6 +10,9 @@ import (
 
 // execListen is LISTEN. It takes effect when the transaction commits, as UNLISTEN and NOTIFY do.
 func (s utility) execListen(st *ast.Listen) (string, error) {
+	if err := s.engine.unlessShared("LISTEN", insteadOfNotify); err != nil {
+		return "", withPosition(err, st.Pos)
+	}
 	if s.listener == nil {
 		return "", sqlerr.Unsupported(int(st.Pos), "LISTEN through the embedded handle").
 			WithHint("Use DB.Listen, which returns what comes.")
@@ -28,12 +31,18 @@ func (s utility) execUnlisten(st *ast.Unlisten) (string, error) {
 }
 
 func (s utility) execNotify(st *ast.Notify) (string, error) {
+	if err := s.engine.unlessShared("NOTIFY", insteadOfNotify); err != nil {
+		return "", withPosition(err, st.Pos)
+	}
 	return "NOTIFY", withPosition(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
 }
 
 // Listen subscribes to channels of a database, beside all sessions. wake is as in Session.OnNotify.
 func (e *Engine) Listen(ctx context.Context, database string, wake func(),
 	channels ...string) (*notify.Listener, error) {
+	if err := e.unlessShared("listening to notifications", insteadOfNotify); err != nil {
+		return nil, err
+	}
 	db, err := e.findDatabase(ctx, database)
 	if err != nil {
 		return nil, err
@@ -45,6 +54,9 @@ func (e *Engine) Listen(ctx context.Context, database string, wake func(),
 
 // Notify is part of expr.Notifications.
 func (f *accessor) Notify(channel, payload string) error {
+	if err := f.s.engine.unlessShared("pg_notify", insteadOfNotify); err != nil {
+		return err
+	}
 	return f.s.tx.notices.Send(channel, payload)
 }
 

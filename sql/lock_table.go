@@ -76,7 +76,7 @@ func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool,
 		if err := s.mayLock(ctx, d, st.Mode); err != nil {
 			return false, err
 		}
-		again, err := s.lockDeep(ctx, d, tableModes[st.Mode], st.NoWait)
+		again, err := s.lockDeep(ctx, d, st, name.Pos)
 		if err != nil {
 			return false, err
 		}
@@ -105,9 +105,14 @@ func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 }
 
 // lockDeep locks a table, or a view with the tables and views that it reads.
-func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
-	noWait bool) (waited bool, err error) {
-	out, err := s.lockTable(ctx, d.ID, mode, noWait)
+func (s utility) lockDeep(ctx context.Context, d *table.Desc, st *ast.LockTable,
+	pos ast.Pos) (waited bool, err error) {
+	if !d.ID.Temporary() {
+		if err := s.engine.unlessShared("LOCK TABLE", insteadOfTableLock); err != nil {
+			return false, withPosition(err, pos)
+		}
+	}
+	out, err := s.lockTable(ctx, d.ID, tableModes[st.Mode], st.NoWait)
 	if errors.Is(err, rowlock.ErrNotAvailable) {
 		err = sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"",
 			d.Name)
@@ -124,7 +129,7 @@ func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
 		if below == nil || below.Kind != table.KindTable && !below.IsQuery() {
 			continue
 		}
-		again, err := s.lockDeep(ctx, below, mode, noWait)
+		again, err := s.lockDeep(ctx, below, st, pos)
 		if err != nil {
 			return false, err
 		}

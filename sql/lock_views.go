@@ -175,8 +175,12 @@ func (c catalogEnv) SafeSnapshotBlockers(pid int32) []int32 {
 }
 
 // SafeSnapshotBlockers is pg_safe_snapshot_blocking_pids.
-func (f *accessor) SafeSnapshotBlockers(pid int32) []int32 {
-	return safeSnapshotBlockers(f.s.engine.store, pid)
+func (f *accessor) SafeSnapshotBlockers(pid int32) ([]int32, error) {
+	err := f.s.engine.unlessShared("pg_safe_snapshot_blocking_pids", "")
+	if err != nil {
+		return nil, err
+	}
+	return safeSnapshotBlockers(f.s.engine.store, pid), nil
 }
 
 func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
@@ -192,7 +196,10 @@ func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
 }
 
 // BlockingPIDs is pg_blocking_pids.
-func (f *accessor) BlockingPIDs(pid int32) []int32 {
+func (f *accessor) BlockingPIDs(pid int32) ([]int32, error) {
+	if err := f.s.engine.unlessShared("pg_blocking_pids", insteadOfLocks); err != nil {
+		return nil, err
+	}
 	var out []int32
 	store := f.s.engine.store
 	for _, id := range store.RowLocks().Blockers(int64(pid)) {
@@ -203,5 +210,5 @@ func (f *accessor) BlockingPIDs(pid int32) []int32 {
 			out = append(out, holder)
 		}
 	}
-	return out
+	return out, nil
 }

@@ -15,9 +15,9 @@ func blocked(t *testing.T, s, watcher *sql.Session, text string) <-chan error {
 	t.Helper()
 	done := start(s, text)
 	for {
-		waits := mustQuery(t, watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+
-			pid(s))
-		if strings.Contains(waits, "\n1\n") {
+		waits := mustQuery(t, watcher, "SELECT EXISTS (SELECT FROM minidb_lock_waits "+
+			"WHERE waiting_pid = "+pid(s)+")")
+		if strings.Contains(waits, "\nt\n") {
 			return done
 		}
 		select {

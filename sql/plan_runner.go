@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"time"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -31,6 +32,7 @@ type planRunner struct {
 	drawn     map[table.ID]drawn // of sequences with CACHE; nil: none yet
 	random    *rand.Rand         // as setseed made it; nil: Go's own source
 	creating  newSchema
+	noticed   map[string]time.Time // by view: the beginning of the last message with noticeOwn
 	format    types.Format
 	checked   lastChecked
 	point     *pointSource // nil: no statement has read by key

@@ -48,6 +48,19 @@ func (f *accessor) TemporaryFiles(database types.OID) (files, bytes int64) {
 	return f.s.engine.opts.Spill.Stats(uint32(database))
 }
 
+// SessionsIn is pg_stat_get_db_numbackends. What sessions other processes have is not known.
+func (f *accessor) SessionsIn(database types.OID) (n int64, known bool) {
+	if f.s.engine.shared {
+		return 0, false
+	}
+	for _, a := range f.s.engine.Activities() {
+		if a.DatabaseID == uint32(database) {
+			n++
+		}
+	}
+	return n, true
+}
+
 // CountersReset is pg_stat_get_db_stat_reset_time.
 func (f *accessor) CountersReset(database types.OID) (time.Time, bool) {
 	return f.s.engine.statistics.LastReset(table.ID(database))

@@ -151,8 +151,8 @@ func (s *planRunner) ddlEnv(ctx context.Context) *ddl.Env {
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),
 		Implied: s.implied(ctx), Temporary: s.makeTemporary,
 		Runtime: s.runtime(ctx), Authority: authority,
-		System:   systemObjects{catalogEnv{s}},
-		Notice:   s.sendNotice,
+		System: systemObjects{catalogEnv{s}},
+		Notice: s.sendNotice, Shared: s.engine.shared,
 		RunQuery: s.fillTable, RefreshRows: s.refreshRows, FirstRow: s.firstRow,
 		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 			_, err := s.lockTable(ctx, id, mode, false)

@@ -22,7 +22,10 @@ func (f *accessor) HasWritten() (bool, error) {
 }
 
 // RunningTransactions is part of expr.Timestamps.
-func (f *accessor) RunningTransactions() ([]int64, error) {
+func (f *accessor) RunningTransactions(function string) ([]int64, error) {
+	if err := f.s.engine.unlessShared(function, ""); err != nil {
+		return nil, err
+	}
 	own, err := f.StartTimestamp()
 	if err != nil {
 		return nil, err

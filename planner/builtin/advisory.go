@@ -56,6 +56,7 @@ func advisoryLock(shared, transaction, wait bool) scalar {
 func advisoryUnlock(shared bool) scalar {
 	return asking(func(l expr.AdvisoryLocks, _ *expr.Runtime,
 		a []types.Datum) (types.Datum, error) {
-		return types.NewBool(l.AdvisoryUnlock(advisoryKey(a), shared)), nil
+		held, err := l.AdvisoryUnlock(advisoryKey(a), shared)
+		return types.NewBool(held), err
 	})
 }

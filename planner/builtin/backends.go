@@ -37,10 +37,14 @@ func terminateBackend(s expr.Backends, _ *expr.Runtime, a []types.Datum) (types.
 	return types.NewBool(done), err
 }
 
-func blockers(name string, of func(expr.LockWaits, int32) []int32) def {
+func blockers(name string, of func(expr.LockWaits, int32) ([]int32, error)) def {
 	fn := func(s expr.LockWaits, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		all, err := of(s, int32(a[0].I))
+		if err != nil {
+			return types.Null, err
+		}
 		var pids []types.Datum
-		for _, pid := range of(s, int32(a[0].I)) {
+		for _, pid := range all {
 			pids = append(pids, types.NewInt(int64(pid)))
 		}
 		return types.NewArray(pids), nil

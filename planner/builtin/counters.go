@@ -23,6 +23,7 @@ func counterFunctions() []def {
 		f("pg_stat_get_db_stat_reset_time(oid) timestamptz", asking(resetTime)).stable(),
 		f("pg_stat_get_db_temp_files(oid) int8", asking(temporaryFiles)).stable(),
 		f("pg_stat_get_db_temp_bytes(oid) int8", asking(temporaryBytes)).stable(),
+		f("pg_stat_get_db_numbackends(oid) int4", asking(sessionsIn)).stable(),
 	}
 }
 
@@ -48,6 +49,14 @@ func temporaryFiles(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Da
 func temporaryBytes(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	_, bytes := s.TemporaryFiles(types.OID(a[0].I))
 	return types.NewInt(bytes), nil
+}
+
+func sessionsIn(s expr.Counters, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n, known := s.SessionsIn(types.OID(a[0].I))
+	if !known {
+		return types.Null, nil
+	}
+	return types.NewInt(n), nil
 }
 
 // noSlot is a reset of the counters of a replication slot; NULL means all of them.

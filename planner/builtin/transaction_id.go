@@ -16,8 +16,10 @@ func transactionFunctions() []def {
 		f("pg_current_xact_id() xid8", answer(expr.Timestamps.StartTimestamp)).stable(),
 		f("txid_current_if_assigned() int8", asking(assignedID)).stable(),
 		f("pg_current_xact_id_if_assigned() xid8", asking(assignedID)).stable(),
-		f("txid_current_snapshot() txid_snapshot", asking(currentSnapshot)).stable(),
-		f("pg_current_snapshot() pg_snapshot", asking(currentSnapshot)).stable(),
+		f("txid_current_snapshot() txid_snapshot",
+			currentSnapshot("txid_current_snapshot")).stable(),
+		f("pg_current_snapshot() pg_snapshot",
+			currentSnapshot("pg_current_snapshot")).stable(),
 		f("txid_snapshot_xmin(txid_snapshot) int8", snapshotXmin),
 		f("pg_snapshot_xmin(pg_snapshot) xid8", snapshotXmin),
 		f("txid_snapshot_xmax(txid_snapshot) int8", snapshotXmax),
@@ -26,8 +28,8 @@ func transactionFunctions() []def {
 		s("pg_snapshot_xip(pg_snapshot) xid8", "", snapshotRunning),
 		f("txid_visible_in_snapshot(int8,txid_snapshot) bool", visibleInSnapshot),
 		f("pg_visible_in_snapshot(xid8,pg_snapshot) bool", visibleInSnapshot),
-		f("txid_status(int8) text", asking(transactionStatus)).volatile(),
-		f("pg_xact_status(xid8) text", asking(transactionStatus)).volatile(),
+		f("txid_status(int8) text", transactionStatus("txid_status")).volatile(),
+		f("pg_xact_status(xid8) text", transactionStatus("pg_xact_status")).volatile(),
 	}
 }
 
@@ -40,16 +42,23 @@ func assignedID(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datu
 	return types.NewInt(own), err
 }
 
-func currentSnapshot(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-	running, err := t.RunningTransactions()
+func currentSnapshot(function string) scalar {
+	return asking(func(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+		sn, err := snapshotOf(t, function)
+		return types.NewString(sn.String()), err
+	})
+}
+
+func snapshotOf(t expr.Timestamps, function string) (sn types.Snapshot, err error) {
+	running, err := t.RunningTransactions(function)
 	if err != nil {
-		return types.Null, err
+		return sn, err
 	}
 	at, err := t.SnapshotTimestamp()
 	if err != nil {
-		return types.Null, err
+		return sn, err
 	}
-	sn := types.Snapshot{Min: uint64(at) + 1, Max: uint64(at) + 1}
+	sn.Min, sn.Max = uint64(at)+1, uint64(at)+1
 	for _, ts := range running {
 		if ts <= at {
 			sn.Running = append(sn.Running, uint64(ts))
@@ -61,7 +70,7 @@ func currentSnapshot(t expr.Timestamps, _ *expr.Runtime, _ []types.Datum) (types
 	if own, err := t.StartTimestamp(); err == nil {
 		sn.Min = min(sn.Min, uint64(own))
 	}
-	return types.NewString(sn.String()), nil
+	return sn, nil
 }
 
 func snapshotXmin(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -94,17 +103,23 @@ func visibleInSnapshot(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 // transactionStatus knows the transactions that run. Whether an older one has committed is recorded
 // with the rows that it wrote and nowhere else: the answer is NULL, as PostgreSQL's is for one of
 // which it has dropped the record.
-func transactionStatus(t expr.Timestamps, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func transactionStatus(function string) scalar {
+	return asking(func(t expr.Timestamps, _ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return statusOf(t, function, a[0].I)
+	})
+}
+
+func statusOf(t expr.Timestamps, function string, id int64) (types.Datum, error) {
 	own, err := t.StartTimestamp()
 	if err != nil {
 		return types.Null, err
 	}
-	running, err := t.RunningTransactions()
+	running, err := t.RunningTransactions(function)
 	if err != nil {
 		return types.Null, err
 	}
 	at, err := t.SnapshotTimestamp()
-	switch id := a[0].I; {
+	switch {
 	case err != nil:
 		return types.Null, err
 	case id == own || slices.Contains(running, id):

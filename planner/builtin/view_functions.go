@@ -226,8 +226,7 @@ func tableCounters() (out []def) {
 
 // databaseCounters are the functions of the counters of a database, and of the server.
 func databaseCounters() []def {
-	out := []def{value("pg_stat_get_db_numbackends(oid) int4",
-		"SELECT count(*)::int4 FROM pg_catalog.pg_stat_activity WHERE datid = $1")}
+	var out []def
 	for _, f := range [][3]string{
 		{"xact_commit", "xact_commit", "int8"}, {"xact_rollback", "xact_rollback", "int8"},
 		{"tuples_returned", "tup_returned", "int8"}, {"tuples_fetched", "tup_fetched", "int8"},

@@ -18,4 +18,6 @@ type Counters interface {
 	// TemporaryFiles returns how many temporary files statements in a database have made, and how
 	// many bytes they wrote to them.
 	TemporaryFiles(database types.OID) (files, bytes int64)
+	// SessionsIn returns how many sessions a database has; false: it is not known.
+	SessionsIn(database types.OID) (n int64, known bool)
 }

@@ -196,7 +196,7 @@ type AdvisoryLocks interface {
 	AdvisoryLock(key AdvisoryKey, shared, transaction, wait bool) (bool, error)
 	// AdvisoryUnlock releases one lock of the session. It returns false when the session does not
 	// hold it.
-	AdvisoryUnlock(key AdvisoryKey, shared bool) bool
+	AdvisoryUnlock(key AdvisoryKey, shared bool) (bool, error)
 	AdvisoryUnlockAll()
 }
 
@@ -209,8 +209,9 @@ type Timestamps interface {
 	// HasWritten reports whether the running transaction has written anything.
 	HasWritten() (bool, error)
 	// RunningTransactions returns the start timestamps of all other transactions that run, in
-	// ascending order. Those that have not written yet may still do so.
-	RunningTransactions() ([]int64, error)
+	// ascending order. Those that have not written yet may still do so. An error names the function
+	// that asks.
+	RunningTransactions(function string) ([]int64, error)
 	// SnapshotTimestamp returns the timestamp at which the running statement reads.
 	SnapshotTimestamp() (int64, error)
 	// LastCommitTimestamp returns the timestamp from which on the effects of the session's last

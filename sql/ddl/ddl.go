@@ -40,6 +40,8 @@ type Env struct {
 	System SystemObjects
 	// Notice sends a message beside the result, detail may be empty; nil drops it.
 	Notice func(severity, code, message, detail string)
+	// Shared: other processes may use the store.
+	Shared bool
 	// RunQuery runs a query and inserts its rows into a relation that has none: CREATE TABLE AS and
 	// its like.
 	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)

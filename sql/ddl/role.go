@@ -89,6 +89,7 @@ func (env *Env) applyOptions(r *acl.Role, options []ast.RoleOption, kind string)
 					o.Limit)
 			}
 			r.ConnectionLimit = int(o.Limit)
+			env.limited(o.Limit)
 		case "password":
 			r.Password, err = env.verifier(r.Name, o)
 		case "valid until":
@@ -105,6 +106,14 @@ func (env *Env) applyOptions(r *acl.Role, options []ast.RoleOption, kind string)
 		}
 	}
 	return nil
+}
+
+// limited warns of a limit that each process which shares the store applies to its own sessions.
+func (env *Env) limited(connections int64) {
+	if env.Shared && connections > 0 && env.Notice != nil {
+		env.Notice("WARNING", "01000", "CONNECTION LIMIT counts the sessions of each process by "+
+			"itself, of several that share the store", "")
+	}
 }
 
 func (env *Env) validUntil(text string) (*int64, error) {

@@ -127,6 +127,7 @@ func (env *Env) databaseOption(a *acl.Authority, db *catalog.Database, o ast.Opt
 			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid connection limit: %s", o.Value)
 		}
 		db.ConnectionLimit = int(n) + 1
+		env.limited(n)
 		return nil
 	}
 	return sqlerr.Unsupported(int(o.Pos), "database option "+o.Name)

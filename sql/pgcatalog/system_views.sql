@@ -124,10 +124,9 @@ CREATE VIEW pg_catalog.pg_stat_database (
 	idle_in_transaction_time float8, sessions int8, sessions_abandoned int8, sessions_fatal int8,
 	sessions_killed int8, stats_reset timestamptz
 ) AS
-SELECT d.oid, d.datname, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid), NULL,
-	NULL, NULL, NULL, NULL, NULL, t.inserted, t.updated, t.deleted, NULL,
-	pg_stat_get_db_temp_files(d.oid), pg_stat_get_db_temp_bytes(d.oid), NULL, NULL, NULL,
-	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
+SELECT d.oid, d.datname, pg_stat_get_db_numbackends(d.oid), NULL, NULL, NULL, NULL, NULL, NULL,
+	t.inserted, t.updated, t.deleted, NULL, pg_stat_get_db_temp_files(d.oid), pg_stat_get_db_temp_bytes(d.oid), NULL,
+	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
 FROM pg_database d
 	LEFT JOIN (SELECT sum(n_tup_ins) AS inserted, sum(n_tup_upd) AS updated,
 			sum(n_tup_del) AS deleted
@@ -136,17 +135,11 @@ FROM pg_database d
 CREATE VIEW pg_catalog.pg_stat_ssl (
 	pid int4, ssl bool, version text, cipher text, bits int4, client_dn text,
 	client_serial numeric, issuer_dn text
-) AS
-SELECT pid, false, NULL, NULL, NULL, NULL, NULL, NULL
-FROM pg_stat_activity
-WHERE client_port IS NOT NULL;
+);
 
 CREATE VIEW pg_catalog.pg_stat_gssapi (
 	pid int4, gss_authenticated bool, principal text, encrypted bool
-) AS
-SELECT pid, false, NULL, false
-FROM pg_stat_activity
-WHERE client_port IS NOT NULL;
+);
 
 CREATE VIEW pg_catalog.pg_stat_archiver (
 	archived_count int8, last_archived_wal text, last_archived_time timestamptz,

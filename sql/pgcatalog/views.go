@@ -59,8 +59,7 @@ func activityRows(r *reader, emit emitter) {
 		case strings.HasPrefix(a.State, "idle"):
 			waitType, event = "Client", "ClientRead"
 		}
-		_, text, err := net.SplitHostPort(a.Client)
-		if n, nerr := strconv.Atoi(text); err == nil && nerr == nil {
+		if n, known := a.port(); known {
 			port = n
 		}
 		emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil,
@@ -71,6 +70,44 @@ func activityRows(r *reader, emit emitter) {
 			"wait_event_type", waitType, "wait_event", orNull(event), "state", a.State,
 			"backend_xid", transactionID(a.Writing), "backend_xmin", horizon(a.Oldest),
 			"query_id", nil, "query", a.Query, "backend_type", "client backend")
+	}
+}
+
+// port is that of a client which has connected by TCP.
+func (a *Activity) port() (n int, known bool) {
+	_, text, err := net.SplitHostPort(a.Client)
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.Atoi(text)
+	return n, err == nil
+}
+
+// unencryptedRows are those of pg_stat_ssl.
+func unencryptedRows(r *reader, emit emitter) {
+	r.connections(func(pid int32) {
+		emit("pid", pid, "ssl", false, "bits", nil, "client_serial", nil)
+	})
+}
+
+// unauthenticatedRows are those of pg_stat_gssapi.
+func unauthenticatedRows(r *reader, emit emitter) {
+	r.connections(func(pid int32) {
+		emit("pid", pid, "gss_authenticated", false, "encrypted", false)
+	})
+}
+
+// connections calls emit with the sessions whose clients have connected by TCP, of those that the
+// session sees.
+func (r *reader) connections(emit func(pid int32)) {
+	who := r.authority()
+	if who == nil {
+		return
+	}
+	for _, a := range r.env.Activity() {
+		if _, known := a.port(); known && sees(who, a.Role) {
+			emit(a.PID)
+		}
 	}
 }
 
