@@ -99,7 +99,14 @@ func (db *DB) secret() ([]byte, error) {
 	if _, err := rand.Read(made); err != nil {
 		return nil, err
 	}
-	if !db.opts.inMemory {
+	switch {
+	case db.local == nil:
+		kept, err := db.sharedSecret(context.Background(), made)
+		if err != nil {
+			return nil, err
+		}
+		made = kept
+	case !db.opts.inMemory:
 		path := filepath.Join(db.dir, secretFile)
 		kept, err := os.ReadFile(path)
 		switch {

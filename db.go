@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,11 +32,13 @@ var ErrFailed = kv.ErrFailed
 // retention is the default of the least time for which old versions are kept.
 const retention = 10 * time.Minute
 
-// DB is an open database directory.
+// DB is an open database: a directory, or a store that several processes share.
 type DB struct {
 	opts    options
-	dir     string // "" in memory
-	engine  *pebblekv.Engine
+	dir     string // of files; "" in memory
+	engine  kv.Engine
+	local   *pebblekv.Engine // the engine of a directory, or nil
+	shared  sharedStore      // what else a shared store needs
 	store   *txn.Store
 	catalog *catalog.Catalog
 	sql     *sql.Engine
@@ -69,8 +72,11 @@ type DB struct {
 	}
 }
 
-// Open opens the database in dir, and makes it when it is missing. One process at a time may have a
-// directory open.
+// Open opens the database in a directory, and makes it when it is missing. One process at a time
+// may have a directory open. pebble:DIR is a directory too.
+//
+// A URL as etcd://host:2379,host:2379/path names a store that others operate, and that any number
+// of processes may have open; Engine says what opens it.
 func Open(dir string, opts ...Option) (*DB, error) {
 	o := options{database: "postgres", gcInterval: time.Minute, retention: retention,
 		analyzeInterval:     time.Minute,
@@ -81,6 +87,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if o.logger == nil {
 		o.logger = slog.Default()
 	}
+	dir = strings.TrimPrefix(dir, "pebble:")
 	if dir == "" && !o.inMemory {
 		return nil, errors.New("minidb: no directory given")
 	}
@@ -92,10 +99,24 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		}
 		settings["default_transaction_isolation"] = level
 	}
-	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory,
-		CacheBytes: o.cacheBytes, Logger: o.logger}
 	db := &DB{opts: o, gone: make(chan struct{}), opened: make(chan struct{})}
 	db.mu.active = map[*handle]struct{}{}
+	open := db.openDirectory
+	if kv.IsURL(dir) && !o.inMemory {
+		open = db.openShared
+	}
+	if err := open(dir, settings); err != nil {
+		return nil, err
+	}
+	close(db.opened)
+	return db, nil
+}
+
+// openDirectory opens a directory, or a store in memory.
+func (db *DB) openDirectory(dir string, settings map[string]string) error {
+	o := &db.opts
+	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory,
+		CacheBytes: o.cacheBytes, Logger: o.logger}
 	var r replayed
 	eo.OnReplay, eo.OnCorruption = r.key, db.damaged
 	eo.OnTight = func(tight bool) {
@@ -112,21 +133,26 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		o.engine(&eo)
 	}
 	if err := db.boundMemory(&eo); err != nil {
-		return nil, err
+		return err
 	}
 	engine, err := pebblekv.Open(dir, eo)
 	if err != nil {
 		db.releaseMemory()
 		if errors.Is(err, kv.ErrInUse) {
-			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w",
+			return fmt.Errorf("minidb: directory %s is in use by this or another process: %w",
 				dir, err)
 		}
-		return nil, fmt.Errorf("minidb: %w", advised(err))
+		return fmt.Errorf("minidb: %w", advised(err))
 	}
 	r.log(db, engine.Replay())
-	db.engine = engine
+	db.engine, db.local = engine, engine
 	err = db.fixMemory()
+	where := "memory"
+	if err == nil && !o.inMemory {
+		where, err = filepath.Abs(dir)
+	}
 	if err == nil {
+		settings["data_directory"] = where
 		err = db.open(dir, settings, eo)
 	}
 	if err != nil {
@@ -136,13 +162,13 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		if closed := engine.Close(); closed != nil && !errors.Is(err, kv.ErrCorruption) {
 			err = errors.Join(err, closed)
 		}
-		return nil, fmt.Errorf("minidb: open %s: %w", dir, advised(err))
+		return fmt.Errorf("minidb: open %s: %w", dir, advised(err))
 	}
 	db.store.Tighten(engine.Tight())
-	close(db.opened)
-	return db, nil
+	return nil
 }
 
+// open opens what is above the engine. Files that end with the process are in dir.
 func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) (err error) {
 	ctx := context.Background()
 	protocol, err := txn.ParseProtocol(cmp.Or(db.opts.protocol, txn.Auto.String()))
@@ -156,6 +182,9 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		Companion: db.temporary.open, RowCacheBytes: db.rowCache, SectionCacheBytes: db.columnCache,
 		SectionFile: db.columnFile,
 	}
+	if db.shared.oracle != nil {
+		to.Oracle, to.Lease = db.shared.oracle, sharedLease
+	}
 	if db.opts.store != nil {
 		db.opts.store(&to)
 	}
@@ -163,11 +192,7 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		return err
 	}
 	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
-		var wrong *tso.ClockError
-		if errors.As(err, &wrong) {
-			return fmt.Errorf("%w (with minidb.AcceptClock, or minidb serve --accept-clock)", err)
-		}
-		return err
+		return advisedOfClock(err)
 	}
 	db.observers.dropped = make(chan struct{}, 1)
 	db.store.OnNotified(db.notified)
@@ -175,34 +200,39 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		catalog.WithPrograms(sql.Programs())); err != nil {
 		return errors.Join(err, db.store.Close())
 	}
-	where := "memory"
-	if !db.opts.inMemory {
-		if where, err = filepath.Abs(dir); err != nil {
-			return errors.Join(err, db.store.Close())
-		}
-	}
-	settings["data_directory"] = where
 	db.views.Store(newViewMaintainers(db))
 	temporary, err := openSpill(spillPath(dir, eo),
 		func() error { return db.store.Room(false) })
 	if err != nil {
 		return errors.Join(err, db.store.Close())
 	}
-	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
+	so := sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
 		ReservedConnections: db.opts.reservedConnections,
 		Settings:            settings,
-		Compact:             func(ctx context.Context) error { return db.engine.Compact(ctx) },
 		AnalyzeInterval:     max(db.opts.analyzeInterval, 0),
 		ObserverStats:       db.observerStats,
 		Views:               db.views.Load(),
 		Spill:               temporary,
-		Flush:               func(context.Context) error { return db.engine.Flush() },
-	})
+	}
+	if local := db.local; local != nil {
+		so.Compact = func(ctx context.Context) error { return local.Compact(ctx) }
+		so.Flush = func(context.Context) error { return local.Flush() }
+	}
+	db.sql = sql.NewEngine(db.store, db.catalog, so)
 	db.server = pgwire.NewServer(db.sql)
 	db.startSweeper()
 	db.views.Load().start(ctx)
 	return nil
+}
+
+// advisedOfClock adds to the error of a clock that cannot be right what lets it pass.
+func advisedOfClock(err error) error {
+	var wrong *tso.ClockError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%w (with minidb.AcceptClock, or minidb serve --accept-clock)", err)
+	}
+	return err
 }
 
 // Serve serves PostgreSQL clients on l, beside the program's own use of the handle, until the DB is
@@ -247,7 +277,7 @@ func (db *DB) Close() error {
 	}
 	err = errors.Join(err, db.sql.CloseStatistics(context.Background()),
 		db.catalog.Close(context.Background()), db.store.Close(), db.temporary.close(),
-		db.engine.Close())
+		db.shared.close(), db.engine.Close())
 	if db.columnFile != nil {
 		err = errors.Join(err, db.columnFile.Close())
 	}

@@ -39,4 +39,4 @@ func (db *DB) Versions(t testing.TB, span kv.Span) (n int) {
 func AwaitDamageReports(db *DB) { db.damages.wait() }
 
 // Syncs is how often the log was synced.
-func (db *DB) Syncs() uint64 { return db.engine.Syncs() }
+func (db *DB) Syncs() uint64 { return db.local.Syncs() }

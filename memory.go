@@ -40,7 +40,7 @@ func (db *DB) boundMemory(eo *pebblekv.Options) error {
 // fixMemory counts what the engine may take.
 func (db *DB) fixMemory() error {
 	pool := memory.Process()
-	cache, memTables := db.engine.MemoryBytes()
+	cache, memTables := db.local.MemoryBytes()
 	db.releases = append(db.releases, pool.Fix("block cache", cache),
 		pool.Fix("memtables", memTables),
 		pool.Fix("row cache", heldTwice(db.rowCache)),

@@ -1,9 +1,11 @@
 package minidb
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"time"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
 )
@@ -30,6 +32,8 @@ type options struct {
 	onFatal             func(error)
 	acceptClock         bool
 	clock               func() int64 // of a test; nil: the machine's
+	oracle              oracleOptions
+	engines             kv.Openers
 	engine              func(*pebblekv.Options)
 	store               func(*txn.Options)
 }
@@ -114,6 +118,31 @@ func AcceptClock() Option { return func(o *options) { o.acceptClock = true } }
 // [Isolation]; the default is "read committed". ALTER DATABASE … SET default_transaction_isolation,
 // the options of a connection and SET win over it. Open refuses a name that is not one.
 func DefaultIsolation(level string) Option { return func(o *options) { o.isolation = level } }
+
+// Engine lets Open open the stores of a URL's scheme:
+//
+//	minidb.Open("etcd://host:2379/path", minidb.Engine("etcd", etcdkv.OpenURL))
+func Engine(scheme string, open kv.Opener) Option {
+	return func(o *options) {
+		if o.engines == nil {
+			o.engines = kv.Openers{}
+		}
+		o.engines[scheme] = open
+	}
+}
+
+// OracleAddress is where this process serves timestamps to the other processes of a shared store,
+// when it is its turn: listen is host:port, and advertise the address at which the others reach it,
+// or empty where that is the same. Without it 127.0.0.1 and a free port are used, which is refused
+// for a store on another machine. A directory needs none.
+func OracleAddress(listen, advertise string) Option {
+	return func(o *options) { o.oracle.listen, o.oracle.advertise = listen, advertise }
+}
+
+// OracleTLS is the configuration of both sides of the connections on which timestamps are served.
+// Its Certificates prove what this process is; ClientAuth and ClientCAs say which processes may
+// draw, and RootCAs which may serve. Without it connections are not encrypted.
+func OracleTLS(c *tls.Config) Option { return func(o *options) { o.oracle.tls = c } }
 
 // OnEngine changes how the engine below is opened, after the other options: on another file system,
 // for a program's own tests of crashes and full disks (package kv/pebblekv/testfs).

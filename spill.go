@@ -28,7 +28,10 @@ func openSpill(path string, room func() error) (*spill.Dir, error) {
 
 // openColumnFile returns the file of columns for which memory has no room, nil: there is none.
 func (db *DB) openColumnFile(eo pebblekv.Options) *scratch.File {
-	free, known := db.engine.Free()
+	if db.local == nil {
+		return nil // columns are kept of a store of this process alone
+	}
+	free, known := db.local.Free()
 	limit := db.opts.columnFile
 	if limit < 0 || db.columnCache == 0 || !known || spillPath("", eo) == "" {
 		return nil
@@ -40,7 +43,7 @@ func (db *DB) openColumnFile(eo pebblekv.Options) *scratch.File {
 		Limit:  limit,
 		Create: func() (scratch.Handle, error) { return scratch.CreateIn(spillPath(db.dir, eo)) },
 		Room: func() error {
-			if db.engine.Tight() {
+			if db.local.Tight() {
 				return scratch.ErrLimit
 			}
 			return nil

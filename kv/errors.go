@@ -31,6 +31,10 @@ var (
 	// what is there now.
 	ErrSnapshotGone = errors.New("kv: snapshot is gone")
 
+	// ErrUnavailable is returned by a store that others operate when it has not answered for some
+	// time. An Update that had been sent may be applied all the same.
+	ErrUnavailable = errors.New("kv: the store does not answer")
+
 	// ErrForeignRow is returned by an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -206,5 +207,8 @@ func limitsOf(engine kv.Engine) kv.Limits {
 	return l.Lower(kv.Limits{Rows: l.Ops / mvcc.RowWrites})
 }
 
-// oracleKey is the cell of the store's own oracle.
+// oracleKey is the cell of the store's oracle.
 var oracleKey = mvcc.MetaKey("oracle")
+
+// OracleKey returns the key of the cell in which an oracle for Options.Oracle keeps its mark.
+func OracleKey() []byte { return bytes.Clone(oracleKey) }

@@ -26,6 +26,9 @@ type Engine struct {
 	ofSteps, ofSnapshots habits
 
 	reads, transactions atomic.Int64
+	// failing is when the first of the reads was tried in vain since the last that was answered, in
+	// nanoseconds; zero: the last was answered.
+	failing atomic.Int64
 }
 
 // Open connects to a cluster. It writes nothing.
@@ -42,6 +45,9 @@ func open(ctx context.Context, o Options, dial ...grpc.DialOption) (*Engine, err
 	}
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:            o.Endpoints,
+		TLS:                  o.TLS,
+		Username:             o.User,
+		Password:             o.Password,
 		Context:              context.WithoutCancel(ctx),
 		DialKeepAliveTime:    time.Second,
 		DialKeepAliveTimeout: o.Try,
@@ -115,7 +121,9 @@ func (e *Engine) getAll(ctx context.Context, ops []clientv3.Op) (got *clientv3.T
 	return got, err
 }
 
-// reading makes a read, again and again until the cluster answers.
+// reading makes a read, again and again until the cluster answers or the patience is over. That is
+// counted from the first failure of any read, so that a statement of many reads fails as early as
+// one of a single read.
 func (e *Engine) reading(ctx context.Context, read func(ctx context.Context) error) error {
 	for try := 0; ; try++ {
 		if e.closed.Load() {
@@ -125,11 +133,28 @@ func (e *Engine) reading(ctx context.Context, read func(ctx context.Context) err
 		once, cancel := context.WithTimeout(ctx, e.o.Try)
 		err := read(once)
 		cancel()
+		if err == nil || !transient(err) {
+			e.failing.Store(0)
+		}
 		if err == nil {
 			return nil
+		}
+		if transient(err) && ctx.Err() == nil && e.lost() {
+			return fmt.Errorf("%w, for more than %s: %v", kv.ErrUnavailable, e.o.Patience,
+				err)
 		}
 		if err = e.readError(ctx, err, try); err != nil {
 			return err
 		}
 	}
+}
+
+// lost notes that a read was not answered, and reports whether the patience is over.
+func (e *Engine) lost() bool {
+	now := time.Now().UnixNano()
+	if e.failing.CompareAndSwap(0, now) {
+		return false
+	}
+	since := e.failing.Load()
+	return since != 0 && time.Duration(now-since) > e.o.Patience
 }

@@ -75,6 +75,9 @@ func updateError(err error) error {
 		errors.Is(err, rpctypes.ErrPermissionDenied), errors.Is(err, rpctypes.ErrNotCapable),
 		errors.Is(err, rpctypes.ErrLeaseNotFound), errors.Is(err, rpctypes.ErrDuplicateKey):
 		return kv.NotApplied(wrapped)
+	case transient(err):
+		// Not as an error of a context: the caller's has not ended.
+		return fmt.Errorf("%w: %v", kv.ErrUnavailable, err)
 	}
 	return wrapped
 }

@@ -1,6 +1,7 @@
 package etcdkv
 
 import (
+	"crypto/tls"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -20,6 +21,13 @@ type Options struct {
 	// Try bounds one attempt of a request; zero is two seconds. Reads are tried again, elsewhere if
 	// need be, for as long as their context lasts.
 	Try time.Duration
+	// Patience is for how long reads may be tried in vain until they return kv.ErrUnavailable; zero
+	// is ten seconds.
+	Patience time.Duration
+	// TLS is used for all connections; nil means that they are not encrypted.
+	TLS *tls.Config
+	// User and Password log in; an empty User does not.
+	User, Password string
 }
 
 func (o *Options) setDefaults() {
@@ -31,6 +39,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Try == 0 {
 		o.Try = 2 * time.Second
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Second
 	}
 }
 

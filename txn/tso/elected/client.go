@@ -16,7 +16,6 @@ import (
 // question is one caller that waits for a timestamp.
 type question struct {
 	ctx    context.Context
-	asked  Moment
 	answer chan answer // has room for the one
 }
 
@@ -27,7 +26,7 @@ type answer struct {
 
 // ask draws a timestamp with others in one request.
 func (o *Oracle) ask(ctx context.Context) (tso.Timestamp, error) {
-	q := question{ctx: ctx, asked: o.now(), answer: make(chan answer, 1)}
+	q := question{ctx: ctx, answer: make(chan answer, 1)}
 	select {
 	case o.questions <- q:
 	case <-ctx.Done():
@@ -51,6 +50,8 @@ type asker struct {
 	o       *Oracle
 	conn    net.Conn
 	waiting []question
+	// failing is when the first request failed since the last that was answered; nil: none did.
+	failing *Moment
 }
 
 // run answers until ctx ends. When there is no question for a while it draws a timestamp that
@@ -73,7 +74,7 @@ func (a *asker) run(ctx context.Context) {
 			for i, q := range a.waiting {
 				q.answer <- answer{ts: first + tso.Timestamp(i)}
 			}
-			a.waiting = a.waiting[:0]
+			a.waiting, a.failing = a.waiting[:0], nil
 			continue
 		}
 		a.hangUp()
@@ -97,15 +98,19 @@ func (a *asker) gather() {
 	}
 }
 
-// drop takes out the questions whose callers have gone, and answers those that have waited
-// for too long.
+// drop takes out the questions whose callers have gone. It answers all of them once requests have
+// failed for too long: so a statement of many draws fails as early as one of a single draw.
 func (a *asker) drop(err error) {
 	now, kept := a.o.now(), a.waiting[:0]
+	if a.failing == nil {
+		a.failing = &now
+	}
+	lost := now.most(*a.failing) > a.o.opts.Patience
 	for _, q := range a.waiting {
 		switch {
 		case q.ctx.Err() != nil:
-		case now.most(q.asked) > a.o.opts.Patience:
-			q.answer <- answer{err: fmt.Errorf("%w for %s: %w", tso.ErrUnavailable,
+		case lost:
+			q.answer <- answer{err: fmt.Errorf("%w, for more than %s: %v", tso.ErrUnavailable,
 				a.o.opts.Patience, err)}
 		default:
 			kept = append(kept, q)

@@ -35,8 +35,8 @@ type Options struct {
 	TLS *tls.Config
 	// Term is how long an office lasts without a renewal; 0 means two seconds.
 	Term time.Duration
-	// Patience is how long a caller waits for a timestamp, at most; 0 means ten seconds. The error
-	// is tso.ErrUnavailable.
+	// Patience is for how long requests may fail until callers get tso.ErrUnavailable; 0 means ten
+	// seconds.
 	Patience time.Duration
 	// AcceptClock takes the office though this machine's clock seems wrong.
 	AcceptClock bool

@@ -123,7 +123,7 @@ func TestQuestionsShareARequest(t *testing.T) {
 	questions := make([]question, 1000)
 	asks := asker{o: b}
 	for i := range questions {
-		questions[i] = question{ctx: ctx, asked: b.now(), answer: make(chan answer, 1)}
+		questions[i] = question{ctx: ctx, answer: make(chan answer, 1)}
 	}
 	asks.waiting = questions
 	first, err := asks.request(ctx, len(questions))

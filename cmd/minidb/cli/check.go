@@ -1,7 +1,8 @@
-package main
+package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -13,29 +14,36 @@ func check(ctx context.Context, c *command, args []string) error {
 	data := fs.String("data", "", "data directory, which no server may have open")
 	into := fs.String("salvage", "", "copy what can be read of a damaged directory into this new "+
 		"one, list what cannot, and check the new one")
+	var store storeOptions
+	store.flags(fs)
 	if err := c.parseFlags(fs, args); err != nil {
 		return err
 	}
-	if *data == "" {
-		return usageError("--data is missing")
+	if err := errors.Join(store.check(), exclusive(fs, "data", "store")); err != nil {
+		return err
 	}
-	if *into == "" {
-		return checkDirectory(ctx, *data)
+	switch {
+	case store.place(*data) == "":
+		return usageError("--data or --store is missing")
+	case *into == "":
+		return checkStore(ctx, *data, store)
+	case store.url != "":
+		return usageError("--salvage takes a directory: --data")
 	}
 	lost, err := salvage(ctx, *data, *into)
 	if err != nil {
 		return err
 	}
-	err = checkDirectory(ctx, *into)
+	err = checkStore(ctx, *into, storeOptions{})
 	if lost && err == nil {
 		return errReported
 	}
 	return err
 }
 
-// checkDirectory prints what is wrong with a directory.
-func checkDirectory(ctx context.Context, dir string) error {
-	db, err := minidb.Open(dir, minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
+// checkStore prints what is wrong with a store.
+func checkStore(ctx context.Context, data string, store storeOptions) error {
+	db, err := store.open(data, minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
 	if err != nil {
 		return err
 	}
@@ -64,8 +72,11 @@ func checkDirectory(ctx context.Context, dir string) error {
 		fmt.Printf("%d problems\n", n)
 		return errReported
 	}
-	fmt.Println("every block has its checksum, every index entry its row, every row its index " +
-		"entries; no orphan locks; every incremental view compared is what its query gives")
+	if !store.shared() {
+		fmt.Print("every block has its checksum, ")
+	}
+	fmt.Println("every index entry its row, every row its index entries; no orphan locks; " +
+		"every incremental view compared is what its query gives")
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 
 // TestTheReadmeListsTheCommands: each has a row, which for serve has all flags.
 func TestTheReadmeListsTheCommands(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../../README.md")
 	require.NoError(t, err)
 	rows := map[string]string{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `minidb (\\w+)` \\|(.*)$").FindAllStringSubmatch(

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -22,17 +22,23 @@ func sqlShell(ctx context.Context, c *command, args []string) error {
 	inMemory := fs.Bool("in-memory", false, "an empty database in memory")
 	url := fs.String("url", "", "server to connect to, instead of opening a directory")
 	database := fs.String("database", "postgres", "database, with --data")
+	var store storeOptions
+	store.flags(fs)
 	text := fs.String("c", "", "run these statements and end")
 	file := fs.String("f", "", "run the statements of a file (- is standard input) and end")
 	if err := c.parseFlags(fs, args); err != nil {
 		return err
 	}
-	for _, one := range [][]string{{"url", "data", "in-memory"}, {"url", "database"}, {"c", "f"}} {
+	if err := store.check(); err != nil {
+		return err
+	}
+	for _, one := range [][]string{{"url", "data", "in-memory", "store"}, {"url", "database"},
+		{"c", "f"}} {
 		if err := exclusive(fs, one...); err != nil {
 			return err
 		}
 	}
-	conn, done, err := shellConnection(ctx, *url, *data, *database, *inMemory)
+	conn, done, err := shellConnection(ctx, *url, *data, *database, *inMemory, store)
 	if err != nil {
 		return err
 	}
@@ -75,7 +81,7 @@ func exclusive(fs *flag.FlagSet, names ...string) error {
 
 // shellConnection connects to a server, or opens a directory and serves it to this shell only.
 func shellConnection(ctx context.Context, url, data, database string,
-	inMemory bool) (*pgconn.PgConn, func(), error) {
+	inMemory bool, store storeOptions) (*pgconn.PgConn, func(), error) {
 	notices := shell.Notices(os.Stderr)
 	if url != "" {
 		cfg, err := pgconn.ParseConfig(url)
@@ -94,7 +100,7 @@ func shellConnection(ctx context.Context, url, data, database string,
 	if inMemory {
 		data, opts = "", append(opts, minidb.InMemory())
 	}
-	db, err := minidb.Open(data, opts...)
+	db, err := store.open(data, opts...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -22,6 +22,7 @@ type serveOptions struct {
 	connections, reserved int
 	memory, columnFile    int64 // bytes
 	access                accessOptions
+	store                 storeOptions
 }
 
 func readServeOptions(c *command, args []string) (o serveOptions, err error) {
@@ -59,14 +60,15 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
 		"how long clients may take to finish their statements after a signal to end")
 	o.access.flags(fs)
+	o.store.flags(fs)
 	if err := c.parseFlags(fs, args); err != nil {
 		return o, err
 	}
-	if err := o.access.check(); err != nil {
+	if err := errors.Join(o.access.check(), o.store.check()); err != nil {
 		return o, err
 	}
 	if !o.inMemory {
-		o.access.data = o.data
+		o.access.data = o.store.directory(o.data)
 	}
 	switch {
 	case o.retention <= 0:
@@ -77,7 +79,7 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		return o, usageError("--reserved-connections must be less than --max-connections, and " +
 			"not negative")
 	}
-	return o, exclusive(fs, "data", "in-memory")
+	return o, exclusive(fs, "data", "in-memory", "store")
 }
 
 // open opens the database; fatal receives the error that ends it, should there be one.
@@ -96,7 +98,7 @@ func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB,
 	if o.inMemory {
 		return minidb.Open("", append(opts, minidb.InMemory())...)
 	}
-	return minidb.Open(o.data, opts...)
+	return o.store.open(o.data, opts...)
 }
 
 func serve(ctx context.Context, c *command, args []string) error {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/table/catalog"
@@ -20,25 +21,19 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	fs := c.flags()
 	data := fs.String("data", "", "data directory, which no server may have open")
 	table := fs.String("table", "", "only the rows and index entries of this table")
+	var o storeOptions
+	o.flags(fs)
 	if err := c.parseFlags(fs, args); err != nil {
 		return err
 	}
-	if *data == "" {
-		return usageError("--data is missing")
+	if err := errors.Join(o.check(), exclusive(fs, "data", "store")); err != nil {
+		return err
 	}
-	engine, err := pebblekv.OpenUnchanged(*data, pebblekv.Options{})
-	if errors.Is(err, kv.ErrInUse) {
-		return fmt.Errorf("directory %s is in use by this or another process: %w", *data, err)
-	}
+	store, done, err := dumped(ctx, *data, o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	store, err := txn.Open(ctx, engine, txn.Options{LeaveFoundLocks: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -113,4 +108,32 @@ func ofTable(name, table string) bool {
 	_, rest, _ := strings.Cut(name, " ")
 	relation, _, _ := strings.Cut(rest, "/")
 	return isTable && relation == table
+}
+
+// dumped opens what is to be printed: a directory as it is, or a store that others may have open.
+func dumped(ctx context.Context, data string, o storeOptions) (*txn.Store, func() error, error) {
+	if o.shared() {
+		db, err := o.open("", minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
+		if err != nil {
+			return nil, nil, err
+		}
+		return db.Store(), db.Close, nil
+	}
+	dir := o.directory(data)
+	if dir == "" {
+		return nil, nil, usageError("--data or --store is missing")
+	}
+	engine, err := pebblekv.OpenUnchanged(dir, pebblekv.Options{})
+	if errors.Is(err, kv.ErrInUse) {
+		return nil, nil, fmt.Errorf("directory %s is in use by this or another process: %w", dir,
+			err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := txn.Open(ctx, engine, txn.Options{LeaveFoundLocks: true})
+	if err != nil {
+		return nil, nil, errors.Join(err, engine.Close())
+	}
+	return store, func() error { return errors.Join(store.Close(), engine.Close()) }, nil
 }

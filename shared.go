@@ -1,0 +1,159 @@
+package minidb
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/tso/elected"
+)
+
+// oracleOptions are OracleAddress and OracleTLS.
+type oracleOptions struct {
+	listen, advertise string
+	tls               *tls.Config
+}
+
+// sharedLease is how long the locks of a process that was killed hold up the others, at most. It
+// outlasts the election of a leader of the store.
+const sharedLease = 4 * time.Second
+
+// sharedStore is what a process needs for a store that it shares with others. The zero value is of
+// a directory, which needs nothing.
+type sharedStore struct {
+	oracle *elected.Oracle
+	dir    string // for what ends with the process: temporary tables, spilled rows
+}
+
+func (s *sharedStore) close() error {
+	var err error
+	if s.oracle != nil {
+		err = s.oracle.Close()
+	}
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}
+
+// openShared opens the store that a URL names.
+func (db *DB) openShared(text string, settings map[string]string) error {
+	u, err := kv.ParseURL(text)
+	if err != nil {
+		return fmt.Errorf("minidb: %w", err)
+	}
+	ctx := context.Background()
+	eo := pebblekv.Options{Logger: db.opts.logger} // of temporary tables
+	if err := db.boundMemory(&eo); err != nil {
+		return err
+	}
+	db.rowCache, db.columnCache = 0, 0 // they rely on being the only process
+	if db.engine, err = db.opts.engines.Open(ctx, u); err != nil {
+		db.releaseMemory()
+		return fmt.Errorf("minidb: %w", err)
+	}
+	settings["data_directory"] = u.String()
+	err = db.joinShared(ctx, u)
+	if err == nil {
+		err = db.open(db.shared.dir, settings, eo)
+	}
+	if err != nil {
+		close(db.gone)
+		db.releaseMemory()
+		return fmt.Errorf("minidb: open %s: %w", u, errors.Join(err, db.shared.close(),
+			db.engine.Close()))
+	}
+	return nil
+}
+
+// joinShared joins the processes that have the store open.
+func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
+	if db.opts.mustExist {
+		if err := db.mustHoldDatabase(ctx); err != nil {
+			return err
+		}
+	}
+	if db.shared.dir, err = os.MkdirTemp("", "minidb-"); err != nil {
+		return err
+	}
+	if kv.IsExclusive(db.engine) {
+		return nil // the store's own oracle does
+	}
+	o := db.opts.oracle
+	if o.listen == "" {
+		if host := otherMachine(u.Hosts); host != "" {
+			return fmt.Errorf("%s is on another machine, from which other processes may use the "+
+				"store: say where this one serves timestamps to them (minidb.OracleAddress, or "+
+				"minidb serve --oracle-listen HOST:PORT)", host)
+		}
+		o.listen = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return err
+	}
+	if at := l.Addr().(*net.TCPAddr); at.IP.IsUnspecified() && o.advertise == "" {
+		return errors.Join(fmt.Errorf("%s is no address that other processes can connect to: say "+
+			"which one they should use (minidb.OracleAddress, or minidb serve --oracle-advertise "+
+			"HOST:PORT)", at), l.Close())
+	}
+	db.shared.oracle, err = elected.Open(ctx, elected.Options{Engine: db.engine,
+		Key: txn.OracleKey(), Listener: l, Advertise: o.advertise, TLS: o.tls,
+		AcceptClock: db.opts.acceptClock, Logger: db.opts.logger})
+	return advisedOfClock(err)
+}
+
+// mustHoldDatabase refuses a store in which no process has opened a database yet.
+func (db *DB) mustHoldDatabase(ctx context.Context) error {
+	snap, err := db.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = snap.Close() }()
+	cell, err := tso.ReadCell(ctx, snap, txn.OracleKey())
+	if err == nil && cell.Mark == 0 && cell.Holder == nil {
+		err = errors.New("there is no database")
+	}
+	return err
+}
+
+// otherMachine returns the first host that is not this machine for certain.
+func otherMachine(hosts []string) string {
+	for _, h := range hosts {
+		name, _, err := net.SplitHostPort(h)
+		if err != nil {
+			name = h
+		}
+		if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return h
+		}
+	}
+	return ""
+}
+
+// secretCell is where a shared store keeps its secret.
+var secretCell = mvcc.MetaKey("secret")
+
+// sharedSecret returns the store's secret, which is made when there is none.
+func (db *DB) sharedSecret(ctx context.Context, made []byte) (secret []byte, err error) {
+	err = db.engine.Update(ctx, [][]byte{kv.Row(secretCell)},
+		func(r kv.Reader, b *kv.Batch) error {
+			kept, err := r.Get(ctx, secretCell)
+			if err == nil && kept == nil {
+				kept = made
+				b.Set(secretCell, made)
+			}
+			secret = append([]byte(nil), kept...)
+			return err
+		})
+	return secret, err
+}

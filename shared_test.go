@@ -1,0 +1,96 @@
+package minidb_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/stretchr/testify/require"
+)
+
+// stores are the shared stores of tests, by the path of their URL.
+var stores sync.Map
+
+func openMemory(_ context.Context, u kv.URL) (kv.Engine, error) {
+	e, _ := stores.LoadOrStore(u.Path, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+	return lasting{kv.Wrapped{Engine: e.(kv.Engine)}}, nil
+}
+
+// lasting stays open for the other processes.
+type lasting struct{ kv.Wrapped }
+
+func (lasting) Close() error { return nil }
+
+func joinStore(t *testing.T, opts ...minidb.Option) *minidb.DB {
+	db, err := minidb.Open("memory://127.0.0.1/"+t.Name(), append(opts,
+		minidb.Engine("memory", openMemory), minidb.Logger(slog.New(slog.DiscardHandler)))...)
+	require.NoError(t, err)
+	return db
+}
+
+// TestProcessesShareAStore: what one writes the other reads, whichever of them serves timestamps,
+// and after it has left.
+func TestProcessesShareAStore(t *testing.T) {
+	ctx := context.Background()
+	a, b := joinStore(t), joinStore(t)
+	exec(t, a, "CREATE TABLE doc (url text PRIMARY KEY, hash text UNIQUE)")
+	exec(t, b, "INSERT INTO doc VALUES ('u1', 'h1')")
+	_, err := a.Exec(ctx, "INSERT INTO doc VALUES ('u2', 'h1')")
+	require.ErrorContains(t, err, "duplicate key")
+	require.NoError(t, a.Close())
+	c := joinStore(t)
+	exec(t, c, "INSERT INTO doc VALUES ('u3', 'h3')")
+	exec(t, b, "CREATE TEMP TABLE own AS SELECT * FROM doc")
+	var n int
+	require.NoError(t, b.QueryRow(ctx, "SELECT count(*) FROM doc").Scan(&n))
+	require.Equal(t, 2, n)
+	problems, err := b.Check(ctx)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.NoError(t, b.Close())
+	require.NoError(t, c.Close())
+}
+
+// TestProcessesMakeADatabaseTogether: a new store is opened by several at once.
+func TestProcessesMakeADatabaseTogether(t *testing.T) {
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			db := joinStore(t)
+			exec(t, db, fmt.Sprintf("CREATE TABLE t%d (a int PRIMARY KEY)", i))
+			require.NoError(t, db.Close())
+		})
+	}
+	all.Wait()
+	db := joinStore(t, minidb.MustExist())
+	var n int
+	require.NoError(t, db.QueryRow(context.Background(),
+		"SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&n))
+	require.Equal(t, 4, n)
+	require.NoError(t, db.Close())
+}
+
+func TestURLsThatOpenNothing(t *testing.T) {
+	memory := minidb.Engine("memory", openMemory)
+	for url, message := range map[string]string{
+		"nosuch://a/b":       "has no engine for nosuch://",
+		"memory://a@b/c":     "holds no password",
+		"memory://10.0.0.1/": "OracleAddress",
+	} {
+		_, err := minidb.Open(url, memory)
+		require.ErrorContains(t, err, message)
+	}
+	for message, option := range map[string]minidb.Option{
+		"there is no database": minidb.MustExist(),
+		"OracleAddress":        minidb.OracleAddress("0.0.0.0:0", ""),
+		"commit protocol one-phase is not possible here": minidb.CommitProtocol("one-phase"),
+	} {
+		_, err := minidb.Open("memory://127.0.0.1/new", memory, option)
+		require.ErrorContains(t, err, message)
+	}
+}
