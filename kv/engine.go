@@ -48,6 +48,13 @@ type Snapshot interface {
 	Close() error
 }
 
+// Foreteller is a Reader that reads together what it knows to be read soon: one on a network.
+type Foreteller interface {
+	// Foretell says that cells of the rows will be read soon. It changes nothing of what is read.
+	// The rows of an earlier call are forgotten.
+	Foretell(ctx context.Context, rows [][]byte) error
+}
+
 // Iterator is a cursor over keys in order. It belongs to one goroutine at a time. Each positioning
 // method reports whether the iterator is on a key; if not, Err returns nil at the end, and the
 // error after a failure. Key and Value are valid until the iterator moves.

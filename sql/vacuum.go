@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -113,10 +111,6 @@ func (s maintenance) collect(ctx context.Context, name string, span kv.Span, ver
 	s.info(verbose, "vacuuming \"%s\"", name)
 	began := time.Now()
 	done, err := s.engine.store.CollectSpan(ctx, span, s.progress.collected)
-	if errors.Is(err, gc.ErrClaimed) {
-		return sqlerr.New(sqlerr.ObjectInUse, "another process that shares the store is "+
-			"vacuuming it")
-	}
 	if err != nil {
 		return err
 	}

@@ -108,34 +108,54 @@ func (s *Store) nothingToCollect() bool {
 // On a store that other processes write to, the oldest is that of all sessions, and the error is
 // gc.ErrClaimed while another process collects.
 func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
-	return s.CollectSpan(ctx, kv.Span{}, nil)
+	return s.collectOnce(ctx, func() (gc.Stats, error) {
+		safepoint, err := s.raiseSafepoint(ctx)
+		if err != nil {
+			return gc.Stats{}, err
+		}
+		return s.collectBelow(ctx, safepoint, kv.Span{}, nil)
+	})
 }
 
-// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else.
+// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. While
+// another process collects it does so below the safepoint that the store has.
 // report, if not nil, is called now and then with what was done so far.
 func (s *Store) CollectSpan(ctx context.Context, span kv.Span,
 	report func(gc.Stats)) (gc.Stats, error) {
+	return s.collectOnce(ctx, func() (gc.Stats, error) {
+		safepoint, err := s.raiseSafepoint(ctx)
+		if errors.Is(err, gc.ErrClaimed) {
+			// Reads below it are refused already, whatever the other collector does.
+			safepoint, err = s.peers.Safepoint(ctx)
+		}
+		if err != nil {
+			return gc.Stats{}, err
+		}
+		return s.collectBelow(ctx, safepoint, span, report)
+	})
+}
+
+// collectOnce runs a collection that raises the safepoint itself.
+func (s *Store) collectOnce(ctx context.Context,
+	collect func() (gc.Stats, error)) (gc.Stats, error) {
 	if s.peers == nil {
-		return s.collectOnce(ctx, span, report)
+		return collect()
 	}
 	s.pass.Lock() // one raise at a time
 	defer s.pass.Unlock()
-	stats, err := s.collectOnce(ctx, span, report)
+	stats, err := collect()
 	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
 		return stats, err // the claim is the background's, or a dead coordinator's
 	}
 	return stats, errors.Join(err, s.peers.ReleaseClaim(ctx))
 }
 
-func (s *Store) collectOnce(ctx context.Context, span kv.Span,
+// collectBelow settles the locks below a safepoint and drops versions in a span.
+func (s *Store) collectBelow(ctx context.Context, safepoint tso.Timestamp, span kv.Span,
 	report func(gc.Stats)) (gc.Stats, error) {
-	safepoint, err := s.raiseSafepoint(ctx)
-	if err != nil {
-		return gc.Stats{}, err
-	}
 	pass := gc.NewPassOver(safepoint, span)
 	pass.OnProgress(report)
-	err = s.settleAlone(ctx, func() error { return pass.Settle(ctx, s.engine, settler{s}) })
+	err := s.settleAlone(ctx, func() error { return pass.Settle(ctx, s.engine, settler{s}) })
 	if err == nil {
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)
 	}

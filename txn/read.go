@@ -105,6 +105,9 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
+	if err := t.Foretell(ctx, keys); err != nil {
+		return nil, err
+	}
 	out := make([][]byte, len(keys))
 	var arena buffer.Arena // the values must all stay valid
 	for i, key := range keys {
@@ -117,6 +120,26 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 		}
 	}
 	return out, nil
+}
+
+// Foretold reports whether Foretell is of use: where each read of the store is a request.
+func (t *Txn) Foretold() bool { return !t.s.alone }
+
+// Foretell says that keys will be read soon, so that the engine may read them together (Percolator,
+// §2.5). It changes nothing of what is read.
+func (t *Txn) Foretell(ctx context.Context, keys [][]byte) error {
+	if t.s.alone || len(keys) < 2 {
+		return nil
+	}
+	t.ctx = ctx
+	v, err := t.open()
+	if err == nil {
+		err = v.View.Foretell(ctx, keys)
+	}
+	if t.lost(err) {
+		return nil
+	}
+	return err
 }
 
 // Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:

@@ -241,6 +241,10 @@ func TestOneCollectorAtATime(t *testing.T) {
 	_, err = second.CollectGarbage(ctx)
 	require.ErrorIs(t, err, gc.ErrClaimed)
 	require.Equal(t, 3, versions(t, sh.engine, "c"))
+	stats, err := second.CollectSpan(ctx, kv.Span{Start: []byte("c"), End: []byte("d")}, nil)
+	require.NoError(t, err)
+	require.Equal(t, first.Safepoint(), stats.Safepoint, "the one that there is")
+	require.EqualValues(t, 3, stats.Records)
 
 	sh.pass(shopLease)
 	commit(t, second, "d", "1")

@@ -23,7 +23,11 @@ type Engine struct {
 	names  names
 	closed atomic.Bool
 
-	ofSteps, ofSnapshots habits
+	ofSteps, ofSnapshots struct {
+		habits
+		favourites favourites
+	}
+	follows follows
 
 	reads, transactions atomic.Int64
 	// failing is when the first of the reads was tried in vain since the last that was answered, in
@@ -90,7 +94,7 @@ func (e *Engine) Snapshot() (kv.Snapshot, error) {
 	if e.closed.Load() {
 		return nil, kv.ErrClosed
 	}
-	return &reader{e: e, habits: &e.ofSnapshots}, nil
+	return &reader{e: e, habits: &e.ofSnapshots.habits}, nil
 }
 
 // Close implements kv.Engine. The keys stay.

@@ -3,9 +3,11 @@ package etcdkv
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sort"
 	"sync/atomic"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/minidb/minidb/kv"
@@ -20,10 +22,10 @@ import (
 type habits [256]atomic.Int32
 
 const (
-	always     = 1 << 10 // a family in which each row is read
-	often      = always / 4
-	memory     = 8  // rows after which little of an old habit is left
-	cellsAhead = 16 // of a row in a family
+	always     = 1 << 10     // a family in which each row is read
+	often      = always / 64 // a family more costs a few bytes, and one less a request
+	memory     = 8           // a row takes away one part of so many of an old habit
+	cellsAhead = 16          // of a row in a family
 )
 
 // note takes in whether a row was read in each of the families.
@@ -84,47 +86,70 @@ type ahead map[string]*block
 // of returns the block of the prefix of a key, or nil.
 func (a ahead) of(key []byte) *block { return a[string(kv.Prefix(key))] }
 
-// readAhead reads rows in some families, at the revision of the reader.
-func (r *reader) readAhead(ctx context.Context, rows [][]byte, families []byte) (ahead, error) {
-	out := ahead{}
-	var prefixes [][]byte
-	var ops []clientv3.Op
-	flush := func() error {
-		if len(ops) == 0 {
-			return nil
+// bytes is what the block holds.
+func (b *block) bytes() (n int) {
+	for _, c := range b.cells {
+		n += len(c.key) + len(c.value)
+	}
+	return n
+}
+
+// prefixesOf returns those of rows in some families.
+func prefixesOf(rows [][]byte, families []byte) (out [][]byte) {
+	for _, row := range rows {
+		for _, f := range families {
+			prefix := append([]byte{f}, row...)
+			if kv.PrefixEnd(prefix) != nil && bytes.Equal(kv.Prefix(prefix), prefix) {
+				out = append(out, prefix)
+			}
 		}
-		got, err := r.e.getAll(ctx, ops)
+	}
+	return out
+}
+
+// readAhead reads the first cells of prefixes, at the revision of the reader.
+func (r *reader) readAhead(ctx context.Context, prefixes [][]byte) (ahead, error) {
+	out, named := ahead{}, map[string]bool{}
+	prefixes = slices.DeleteFunc(slices.Clone(prefixes), func(p []byte) bool {
+		again := named[string(p)]
+		named[string(p)] = true
+		return again
+	})
+	for part := range slices.Chunk(prefixes, r.e.o.MaxOps) {
+		got, err := r.e.getAll(ctx, r.aheadOps(part))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if r.rev == 0 {
 			r.rev = got.Header.Revision
 		}
-		for i, prefix := range prefixes {
-			b := &block{cells: r.e.cells(got.Responses[i].GetResponseRange().Kvs)}
-			if b.end = kv.PrefixEnd(prefix); len(b.cells) == cellsAhead {
-				b.end = kv.Successor(b.cells[cellsAhead-1].key)
-			}
-			out[string(prefix)] = b
-		}
-		prefixes, ops = prefixes[:0], ops[:0]
-		return nil
+		out.take(r.e, part, got.Responses)
 	}
-	for _, row := range rows {
-		for _, f := range families {
-			prefix := append([]byte{f}, row...)
-			if end := kv.PrefixEnd(prefix); end != nil && bytes.Equal(kv.Prefix(prefix), prefix) {
-				prefixes = append(prefixes, prefix)
-				ops = append(ops, clientv3.OpGet(r.e.names.cell(prefix),
-					clientv3.WithRange(r.e.names.end(end)), clientv3.WithLimit(cellsAhead),
-					clientv3.WithRev(r.rev)))
-			}
-			if len(ops) == r.e.o.MaxOps {
-				if err := flush(); err != nil {
-					return nil, err
-				}
-			}
-		}
+	return out, nil
+}
+
+// aheadOps are the operations that read the first cells of prefixes.
+func (r *reader) aheadOps(prefixes [][]byte) []clientv3.Op {
+	ops := make([]clientv3.Op, len(prefixes))
+	for i, p := range prefixes {
+		ops[i] = r.e.rangeOp(p, kv.PrefixEnd(p), r.rev, cellsAhead)
 	}
-	return out, flush()
+	return ops
+}
+
+// take puts the answers to aheadOps in.
+func (a ahead) take(e *Engine, prefixes [][]byte, got []*pb.ResponseOp) {
+	for i, p := range prefixes {
+		b := &block{cells: e.cells(got[i].GetResponseRange().Kvs), end: kv.PrefixEnd(p)}
+		if len(b.cells) == cellsAhead {
+			b.end = kv.Successor(b.cells[cellsAhead-1].key)
+		}
+		a[string(p)] = b
+	}
+}
+
+// rangeOp reads the first n cells from start to below end.
+func (e *Engine) rangeOp(start, end []byte, rev int64, n int) clientv3.Op {
+	return clientv3.OpGet(e.names.cell(start), clientv3.WithRange(e.names.end(end)),
+		clientv3.WithLimit(int64(n)), clientv3.WithRev(rev))
 }

@@ -97,15 +97,19 @@ func (i *iterator) covers(key []byte) bool {
 
 // load reads the page that begins at a key.
 func (i *iterator) load(key []byte) bool {
+	first := i.size == 0 && i.prefix == nil
 	size, end := i.grow(), i.end()
-	page, err := i.r.fetch(i.ctx, key, end, size, false)
-	if err != nil {
-		return i.fail(err)
+	var p *page
+	if first {
+		p = i.r.foreseen(key)
 	}
-	i.page, i.lo, i.hi, i.loaded = page, bytes.Clone(key), end, true
-	if len(page) == size {
-		i.hi = kv.Successor(page[size-1].key)
+	if p == nil {
+		var err error
+		if p, err = i.r.walk(i.ctx, key, end, size, first); err != nil {
+			return i.fail(err)
+		}
 	}
+	i.page, i.lo, i.hi, i.loaded = p.cells, p.lo, p.hi, true
 	return true
 }
 

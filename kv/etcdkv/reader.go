@@ -16,10 +16,22 @@ type reader struct {
 	rev int64 // zero before the first read
 
 	// Of a snapshot: the row that was read last, in which families, and what was read ahead of it.
-	habits *habits // nil for a step
-	row    []byte
-	read   [256]bool
-	known  ahead
+	habits   *habits // nil for a step
+	row      []byte
+	read     [256]bool
+	known    ahead
+	favoured ahead // read with what was read first
+	told     ahead // read for Foretell
+	noted    noted
+
+	walked   []byte // where the walk began that was the last to load its first page
+	foretold *page  // the first page of the walk that may follow
+}
+
+// page is what there is from lo to below hi; a nil hi is the end of all keys.
+type page struct {
+	cells  []cell
+	lo, hi []byte
 }
 
 // cell is one key and its value.
@@ -97,25 +109,68 @@ func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
 
 // look comes before the read of a key, or of what follows it in its prefix. It returns what was
 // read ahead of the prefix, or nil.
-func (r *reader) look(ctx context.Context, key []byte) (b *block, err error) {
+func (r *reader) look(ctx context.Context, key []byte) (*block, error) {
 	if r.habits == nil || len(key) == 0 {
 		return r.known.of(key), nil
 	}
 	if row := kv.Row(key); r.row == nil || !bytes.Equal(row, r.row) {
 		r.forget()
 		r.row, r.known = append(r.row[:0], row...), nil
-		if families := r.habits.families(); len(families) > 1 &&
-			bytes.IndexByte(families, key[0]) >= 0 {
-			r.known, err = r.readAhead(ctx, [][]byte{r.row}, families)
+		if err := r.foresee(ctx, key); err != nil {
+			return nil, err
 		}
 	}
-	r.read[key[0]] = true
-	return r.known.of(key), err
+	b := r.favoured.of(key)
+	if b == nil {
+		r.read[key[0]] = true
+		if b = r.told.of(key); b == nil {
+			b = r.known.of(key)
+		}
+	}
+	r.noted.add(key, b)
+	return b, nil
+}
+
+// Foretell implements kv.Foreteller.
+func (r *reader) Foretell(ctx context.Context, rows [][]byte) (err error) {
+	if r.habits == nil {
+		return nil // a step's rows are read already
+	}
+	prefixes := prefixesOf(rows, r.habits.families())
+	r.told, err = r.readAhead(ctx, prefixes[:min(len(prefixes), mostTold)])
+	return err
+}
+
+// mostTold bounds what is read for one call of Foretell.
+const mostTold = 4096
+
+// foresee reads ahead of the first read of a row, and of the first read of the reader.
+func (r *reader) foresee(ctx context.Context, key []byte) (err error) {
+	if r.favoured.of(key) != nil || r.told.of(key) != nil {
+		return nil
+	}
+	var prefixes [][]byte
+	if families := r.habits.families(); bytes.IndexByte(families, key[0]) >= 0 {
+		prefixes = prefixesOf([][]byte{r.row}, families)
+	}
+	favourites := 0
+	if r.rev == 0 {
+		all := r.e.ofSnapshots.favourites.list()
+		favourites = len(all)
+		prefixes = append(all[:favourites:favourites], prefixes...)
+	}
+	if len(prefixes) < 2 {
+		return nil
+	}
+	if r.known, err = r.readAhead(ctx, prefixes); favourites > 0 {
+		r.favoured = r.known
+	}
+	return err
 }
 
 // forget takes in how the last row was read.
 func (r *reader) forget() {
-	if r.row != nil {
+	if r.row != nil && r.read != [256]bool{} {
 		r.habits.note(&r.read)
 		r.read = [256]bool{}
 	}
@@ -133,5 +188,9 @@ func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error)
 func (r *reader) Close() error {
 	r.forget()
 	r.row = nil
+	if r.habits != nil {
+		r.e.ofSnapshots.favourites.note(r.noted)
+		r.noted = nil
+	}
 	return nil
 }

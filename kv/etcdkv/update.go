@@ -41,8 +41,9 @@ func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (appl
 	for _, row := range rows {
 		r.rows[string(row)] = new([256]bool)
 	}
-	if families := e.ofSteps.families(); len(families) > 0 {
-		r.known, err = r.readAhead(ctx, rows, families)
+	if prefixes := append(prefixesOf(rows, e.ofSteps.families()),
+		e.ofSteps.favourites.list()...); len(prefixes) > 0 {
+		r.known, err = r.readAhead(ctx, prefixes)
 		if errors.Is(err, kv.ErrSnapshotGone) {
 			return false, nil
 		} else if err != nil {
@@ -54,6 +55,7 @@ func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (appl
 	for _, read := range r.rows {
 		e.ofSteps.note(read)
 	}
+	e.ofSteps.favourites.note(r.noted)
 	switch {
 	case errors.Is(r.failed, kv.ErrSnapshotGone):
 		return false, nil // the revision was compacted: it took too long
@@ -148,6 +150,8 @@ func (s *stepReader) note(err error) error {
 func (s *stepReader) reads(key []byte) {
 	if read := s.rows[string(kv.Row(key))]; read != nil && len(key) > 0 {
 		read[key[0]] = true
+	} else if read == nil {
+		s.noted.add(key, s.known.of(key))
 	}
 }
 

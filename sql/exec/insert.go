@@ -154,7 +154,16 @@ func (s *rowStore) each(ctx context.Context, fn func(context.Context, *types.Bat
 
 func (i *insert) batch(ctx context.Context, b *types.Batch) error {
 	i.run.ctx = ctx
-	for _, r := range selection(b) {
+	rows := selection(b)
+	if i.load == nil {
+		if err := i.writer.Foretell(ctx, i.run.env.Tx, len(rows), func(n int) []types.Datum {
+			readRow(b.Cols, int(rows[n]), i.row)
+			return i.row
+		}); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
 		readRow(b.Cols, int(r), i.row)
 		if err := i.one(ctx); err != nil {
 			return err

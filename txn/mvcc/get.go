@@ -53,6 +53,19 @@ func (v *View) Row(key []byte) []byte {
 	return v.rowBuf
 }
 
+// Foretell says that user keys will be read soon. It changes nothing of what is read.
+func (v *View) Foretell(ctx context.Context, keys [][]byte) error {
+	f, ok := v.r.(kv.Foreteller)
+	if !ok {
+		return nil
+	}
+	rows := make([][]byte, len(keys))
+	for i, key := range keys {
+		rows[i] = Row(key)
+	}
+	return f.Foretell(ctx, rows)
+}
+
 // Close releases the iterator, not the reader.
 func (v *View) Close() error {
 	if v.point == nil {

@@ -60,6 +60,12 @@ func (p *Peers) JoinPast(ctx context.Context, startTS tso.Timestamp) error {
 	return err
 }
 
+// Safepoint reads the safepoint of the store.
+func (p *Peers) Safepoint(ctx context.Context) (tso.Timestamp, error) {
+	safe, err := p.readSafepoint(ctx)
+	return safe.Point, err
+}
+
 func (p *Peers) readSafepoint(ctx context.Context) (safe gc.Safepoint, err error) {
 	snap, err := p.o.Engine.Snapshot()
 	if err != nil {

@@ -1,0 +1,94 @@
+package etcdkv
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// A layer above that keeps several cells of a key in families of their own walks one span in one
+// family after the other: first the locks, which are few, then the records. So with the first page
+// of a walk that of the walk is read which followed the last time.
+
+// follows has, for each family, one more than the family in which the same span was walked next;
+// zero: none was.
+type follows [256]atomic.Int32
+
+// walk reads the first size cells from key to below end. For the first page of a walk it reads that
+// of the walk that may follow too, and the favourites of a reader that has read nothing yet.
+func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool) (*page, error) {
+	ops := []clientv3.Op{r.e.rangeOp(key, end, r.rev, size)}
+	var key2, end2 []byte
+	if first && len(key) > 0 {
+		r.noteWalk(key)
+		if next := r.e.follows[key[0]].Load() - 1; next >= 0 && len(end) > 0 && end[0] == key[0] {
+			key2, end2 = inFamily(byte(next), key), inFamily(byte(next), end)
+			ops = append(ops, r.e.rangeOp(key2, end2, r.rev, size))
+		}
+	}
+	var favourites [][]byte
+	if r.habits != nil && r.rev == 0 {
+		favourites = r.e.ofSnapshots.favourites.list()
+		ops = append(ops, r.aheadOps(favourites)...)
+	}
+	if len(ops) == 1 {
+		cells, err := r.fetch(ctx, key, end, size, false)
+		return pageOf(cells, key, end, size), err
+	}
+	got, err := r.e.getAll(ctx, ops)
+	if err != nil {
+		return nil, err
+	}
+	if r.rev == 0 {
+		r.rev = got.Header.Revision
+	}
+	if n := len(ops) - len(favourites); n < len(ops) {
+		r.favoured = ahead{}
+		r.favoured.take(r.e, favourites, got.Responses[n:])
+	}
+	cells := func(i int) []cell { return r.e.cells(got.Responses[i].GetResponseRange().Kvs) }
+	if key2 != nil {
+		r.foretold = pageOf(cells(1), key2, end2, size)
+	}
+	return pageOf(cells(0), key, end, size), nil
+}
+
+// noteWalk takes in that a walk begins at a key.
+func (r *reader) noteWalk(key []byte) {
+	if r.foretold != nil { // another walk came than was expected
+		r.e.follows[r.walked[0]].Store(0)
+		r.foretold = nil
+	} else if len(r.walked) > 0 && r.walked[0] != key[0] && bytes.Equal(r.walked[1:], key[1:]) {
+		r.e.follows[r.walked[0]].Store(int32(key[0]) + 1)
+	}
+	r.walked = bytes.Clone(key)
+}
+
+// foreseen returns the page that begins at key if it was read ahead, or nil.
+func (r *reader) foreseen(key []byte) *page {
+	p := r.foretold
+	if p == nil || !bytes.Equal(p.lo, key) {
+		return nil
+	}
+	r.foretold, r.walked = nil, p.lo
+	return p
+}
+
+func inFamily(f byte, key []byte) []byte {
+	key = bytes.Clone(key)
+	key[0] = f
+	return key
+}
+
+// pageOf is the page of the first size cells from lo to below end.
+func pageOf(cells []cell, lo, end []byte, size int) *page {
+	p := &page{cells: cells, lo: bytes.Clone(lo), hi: end}
+	if len(cells) == size {
+		p.hi = kv.Successor(cells[size-1].key)
+	}
+	return p
+}
