@@ -21,7 +21,7 @@ type reader struct {
 	read     [256]bool
 	known    ahead
 	favoured ahead // read with what was read first
-	told     ahead // read for Foretell
+	named    ahead // read for Foretell
 	noted    noted
 
 	walked   []byte // where the walk began that was the last to load its first page
@@ -123,7 +123,7 @@ func (r *reader) look(ctx context.Context, key []byte) (*block, error) {
 	b := r.favoured.of(key)
 	if b == nil {
 		r.read[key[0]] = true
-		if b = r.told.of(key); b == nil {
+		if b = r.named.of(key); b == nil {
 			b = r.known.of(key)
 		}
 	}
@@ -137,16 +137,16 @@ func (r *reader) Foretell(ctx context.Context, rows [][]byte) (err error) {
 		return nil // a step's rows are read already
 	}
 	prefixes := prefixesOf(rows, r.habits.families())
-	r.told, err = r.readAhead(ctx, prefixes[:min(len(prefixes), mostTold)])
+	r.named, err = r.readAhead(ctx, prefixes[:min(len(prefixes), mostNamed)])
 	return err
 }
 
-// mostTold bounds what is read for one call of Foretell.
-const mostTold = 4096
+// mostNamed bounds what is read for one call of Foretell.
+const mostNamed = 4096
 
 // foresee reads ahead of the first read of a row, and of the first read of the reader.
 func (r *reader) foresee(ctx context.Context, key []byte) (err error) {
-	if r.favoured.of(key) != nil || r.told.of(key) != nil {
+	if r.favoured.of(key) != nil || r.named.of(key) != nil {
 		return nil
 	}
 	var prefixes [][]byte
