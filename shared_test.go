@@ -27,6 +27,7 @@ type lasting struct{ kv.Wrapped }
 func (lasting) Close() error { return nil }
 
 func joinStore(t *testing.T, opts ...minidb.Option) *minidb.DB {
+	t.Cleanup(func() { stores.Delete(t.Name()) })
 	db, err := minidb.Open("memory://127.0.0.1/"+t.Name(), append(opts,
 		minidb.Engine("memory", openMemory), minidb.Logger(slog.New(slog.DiscardHandler)))...)
 	require.NoError(t, err)
@@ -73,6 +74,30 @@ func TestProcessesMakeADatabaseTogether(t *testing.T) {
 		"SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&n))
 	require.Equal(t, 4, n)
 	require.NoError(t, db.Close())
+}
+
+// TestViewsFollowOtherProcesses: a process maintains views of tables that others write, and views
+// that others have made.
+func TestViewsFollowOtherProcesses(t *testing.T) {
+	a, b := joinStore(t), joinStore(t)
+	exec(t, a, "CREATE TABLE s (id int PRIMARY KEY, g int)")
+	exec(t, a, "CREATE MATERIALIZED VIEW n WITH (incremental) AS "+
+		"SELECT g, count(*) AS n FROM s GROUP BY g")
+	shows := func(db *minidb.DB, want int) {
+		for got := -1; got != want; {
+			require.NoError(t, db.QueryRow(context.Background(),
+				"SELECT coalesce(sum(n), 0)::int FROM n").Scan(&got))
+		}
+	}
+	exec(t, b, "INSERT INTO s VALUES (1, 1), (2, 1), (3, 2)")
+	shows(a, 3)
+	require.NoError(t, a.Close()) // b goes on with a view that it has not made
+	exec(t, b, "INSERT INTO s VALUES (4, 1)")
+	shows(b, 4)
+	problems, err := b.Check(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.NoError(t, b.Close())
 }
 
 func TestURLsThatOpenNothing(t *testing.T) {

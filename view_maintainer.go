@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -45,6 +46,9 @@ const (
 	viewRest = 4
 	// viewIdle is how often a group without changes moves what it keeps from being collected.
 	viewIdle = 10 * time.Second
+	// viewPoll is how often a group looks for what other processes have committed, of which memory
+	// hears nothing.
+	viewPoll = time.Second
 	// viewHoldMin bounds below how long a group that cannot advance keeps old versions.
 	viewHoldMin = time.Minute
 )
@@ -139,6 +143,9 @@ func (w *viewMaintainer) session(ctx context.Context) (*sql.Session, error) {
 func (w *viewMaintainer) await(ctx context.Context, failures, early int,
 	rest time.Duration) bool {
 	pause := viewIdle
+	if w.m.db.store.Shared() {
+		pause = viewPoll/2 + rand.N(viewPoll) // the processes do the same work: not all at once
+	}
 	switch {
 	case failures > 0:
 		pause = min(viewPauseFirst<<min(failures-1, 20), viewPauseMax)

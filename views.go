@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -65,13 +66,23 @@ func (m *viewMaintainers) stop() {
 	}
 }
 
+// viewsPoll is how often the views are listed that other processes may have made or dropped.
+const viewsPoll = 5 * time.Second
+
 // follow loads the views anew whenever they have changed.
 func (m *viewMaintainers) follow() {
+	var poll <-chan time.Time
+	if m.db.store.Shared() {
+		ticker := time.NewTicker(viewsPoll)
+		defer ticker.Stop()
+		poll = ticker.C
+	}
 	for {
 		select {
 		case <-m.ctx.Done():
 			return
 		case <-m.reload:
+		case <-poll:
 		}
 		for attempt := 1; ; attempt++ {
 			err := m.load(m.ctx)

@@ -30,8 +30,8 @@ type Engine struct {
 	follows follows
 
 	reads, transactions atomic.Int64
-	// failing is when the first of the reads was tried in vain since the last that was answered, in
-	// nanoseconds; zero: the last was answered.
+	// failing is when the first of the reads began that were tried in vain since the last that was
+	// answered, in nanoseconds; zero: the last was answered.
 	failing atomic.Int64
 }
 
@@ -135,6 +135,7 @@ func (e *Engine) reading(ctx context.Context, read func(ctx context.Context) err
 		}
 		e.reads.Add(1)
 		once, cancel := context.WithTimeout(ctx, e.o.Try)
+		begun := time.Now()
 		err := read(once)
 		cancel()
 		if err == nil || !transient(err) {
@@ -143,7 +144,7 @@ func (e *Engine) reading(ctx context.Context, read func(ctx context.Context) err
 		if err == nil {
 			return nil
 		}
-		if transient(err) && ctx.Err() == nil && e.lost() {
+		if transient(err) && ctx.Err() == nil && e.lost(begun) {
 			return fmt.Errorf("%w, for more than %s: %v", kv.ErrUnavailable, e.o.Patience,
 				err)
 		}
@@ -153,12 +154,10 @@ func (e *Engine) reading(ctx context.Context, read func(ctx context.Context) err
 	}
 }
 
-// lost notes that a read was not answered, and reports whether the patience is over.
-func (e *Engine) lost() bool {
-	now := time.Now().UnixNano()
-	if e.failing.CompareAndSwap(0, now) {
-		return false
-	}
+// lost notes that a read which began at a time was not answered, and reports whether the patience
+// is over.
+func (e *Engine) lost(begun time.Time) bool {
+	e.failing.CompareAndSwap(0, begun.UnixNano())
 	since := e.failing.Load()
-	return since != 0 && time.Duration(now-since) > e.o.Patience
+	return since != 0 && time.Now().UnixNano()-since > int64(e.o.Patience)
 }
