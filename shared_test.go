@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync"
 	"testing"
 
@@ -102,12 +103,12 @@ func TestViewsFollowOtherProcesses(t *testing.T) {
 
 func TestURLsThatOpenNothing(t *testing.T) {
 	memory := minidb.Engine("memory", openMemory)
-	for url, message := range map[string]string{
+	for store, message := range map[string]string{
 		"nosuch://a/b":       "has no engine for nosuch://",
 		"memory://a@b/c":     "holds no password",
 		"memory://10.0.0.1/": "OracleAddress",
 	} {
-		_, err := minidb.Open(url, memory)
+		_, err := minidb.Open(store, memory)
 		require.ErrorContains(t, err, message)
 	}
 	for message, option := range map[string]minidb.Option{
@@ -115,7 +116,7 @@ func TestURLsThatOpenNothing(t *testing.T) {
 		"OracleAddress":        minidb.OracleAddress("0.0.0.0:0", ""),
 		"commit protocol one-phase is not possible here": minidb.CommitProtocol("one-phase"),
 	} {
-		_, err := minidb.Open("memory://127.0.0.1/new", memory, option)
+		_, err := minidb.Open("memory://127.0.0.1/"+url.PathEscape(message), memory, option)
 		require.ErrorContains(t, err, message)
 	}
 }

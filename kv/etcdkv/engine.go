@@ -52,6 +52,7 @@ func open(ctx context.Context, o Options, dial ...grpc.DialOption) (*Engine, err
 		TLS:                  o.TLS,
 		Username:             o.User,
 		Password:             o.Password,
+		DialTimeout:          o.Patience, // of the login
 		Context:              context.WithoutCancel(ctx),
 		DialKeepAliveTime:    time.Second,
 		DialKeepAliveTimeout: o.Try,

@@ -92,12 +92,10 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 	if err != nil {
 		return nil, err
 	}
-	wall, elapsed := o.clock.read()
-	if !opts.AcceptClock {
-		if err := checkClock(wall, mark, opts.Clock == nil); err != nil {
-			return nil, err
-		}
+	if err := opts.CheckClock(mark); err != nil {
+		return nil, err
 	}
+	wall, elapsed := o.clock.read()
 	if opts.Begin != 0 {
 		wall = opts.Begin.Physical()
 	}
@@ -105,6 +103,18 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 	o.last.Store(uint64(mark))
 	o.limit.Store(uint64(mark))
 	return o, nil
+}
+
+// CheckClock returns *ClockError if Open would, for a store with that high-water mark.
+func (o *Options) CheckClock(mark Timestamp) error {
+	if o.AcceptClock {
+		return nil
+	}
+	wall := time.Now().UnixMilli()
+	if o.Clock != nil {
+		wall = o.Clock()
+	}
+	return checkClock(wall, mark, o.Clock == nil)
 }
 
 // clocks returns what reads the wall clock and the monotonic clock, in milliseconds.

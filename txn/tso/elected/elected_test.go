@@ -30,7 +30,7 @@ const short = 50 * time.Millisecond
 func join(t *testing.T, e kv.Engine, change func(*Options)) *Oracle {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	opts := Options{Engine: e, Key: cellKey, Listener: l, Term: short, Patience: time.Minute,
+	opts := Options{Engine: e, Key: cellKey, Listener: l, Term: short, Patience: time.Hour,
 		Logger: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&opts)

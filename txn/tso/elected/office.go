@@ -124,6 +124,10 @@ func (o *office) take(ctx context.Context, seen tso.Cell) error {
 		return err
 	}
 	opts := o.oracle
+	// Before the office is taken: the others would wait for a term.
+	if err := opts.CheckClock(seen.Mark); err != nil {
+		return err
+	}
 	opts.Holder = self.encode()
 	if o.estimate != nil {
 		opts.Begin = o.estimate()

@@ -174,6 +174,21 @@ func TestTheStoresTimeDoesNotJumpWithItsHolder(t *testing.T) {
 	require.Less(t, next.Time().Sub(ts.Time()), 3*time.Minute, "at most twice as fast")
 }
 
+// TestAWrongClockTakesNoOffice: a candidate whose clock cannot be right leaves the cell as it is.
+func TestAWrongClockTakesNoOffice(t *testing.T) {
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	a, wrong := w.process(e, "a", 1, 0), w.process(e, "b", 1, -1000*time.Hour)
+	looks(t, a)
+	require.NoError(t, a.renew(ctx))
+	looks(t, wrong)
+	w.now += 2 * term
+	_, _, err := wrong.look(ctx)
+	var clock *tso.ClockError
+	require.ErrorAs(t, err, &clock)
+	require.NoError(t, a.renew(ctx))
+	require.Nil(t, wrong.current())
+}
+
 // TestOrderHoldsOverFailOvers runs processes that stop anywhere and for any time, between the look
 // at their term and the draw too, and demands: what was asked after an answer is above it, and
 // nothing is drawn twice.
