@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -31,18 +30,13 @@ const sharedLease = 4 * time.Second
 // a directory, which needs nothing.
 type sharedStore struct {
 	oracle *elected.Oracle
-	dir    string // for what ends with the process: temporary tables, spilled rows
 }
 
 func (s *sharedStore) close() error {
-	var err error
-	if s.oracle != nil {
-		err = s.oracle.Close()
+	if s.oracle == nil {
+		return nil
 	}
-	if s.dir != "" {
-		err = errors.Join(err, os.RemoveAll(s.dir))
-	}
-	return err
+	return s.oracle.Close()
 }
 
 // openShared opens the store that a URL names.
@@ -64,7 +58,7 @@ func (db *DB) openShared(text string, settings map[string]string) error {
 	settings["data_directory"] = u.String()
 	err = db.joinShared(ctx, u)
 	if err == nil {
-		err = db.open(db.shared.dir, settings, eo)
+		err = db.open("", settings, eo)
 	}
 	if err != nil {
 		close(db.gone)
@@ -81,9 +75,6 @@ func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
 		if err := db.mustHoldDatabase(ctx); err != nil {
 			return err
 		}
-	}
-	if db.shared.dir, err = os.MkdirTemp("", "minidb-"); err != nil {
-		return err
 	}
 	if kv.IsExclusive(db.engine) {
 		return nil // the store's own oracle does

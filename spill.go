@@ -13,13 +13,16 @@ import (
 const spillDir = "spill"
 
 // spillPath returns where temporary files are, "" for the system's temporary directory: where a
-// database is not in files of the operating system.
+// database is not in files of this machine's operating system.
 func spillPath(dir string, engine pebblekv.Options) string {
-	if engine.InMemory || engine.FS != nil {
+	if dir == "" || !inFiles(engine) {
 		return ""
 	}
 	return filepath.Join(dir, spillDir)
 }
+
+// inFiles reports whether an engine keeps its data in files of the operating system.
+func inFiles(o pebblekv.Options) bool { return !o.InMemory && o.FS == nil }
 
 // openSpill returns where statements keep what does not fit memory.
 func openSpill(path string, room func() error) (*spill.Dir, error) {
@@ -33,7 +36,7 @@ func (db *DB) openColumnFile(eo pebblekv.Options) *scratch.File {
 	}
 	free, known := db.local.Free()
 	limit := db.opts.columnFile
-	if limit < 0 || db.columnCache == 0 || !known || spillPath("", eo) == "" {
+	if limit < 0 || db.columnCache == 0 || !known || !inFiles(eo) {
 		return nil
 	}
 	if limit == 0 {

@@ -26,7 +26,7 @@ const (
 // temporaries is the store of the sessions' temporary tables, the companion of the database's own
 // (docs/adr/0016). It is opened for the first of them: a process without any has none.
 type temporaries struct {
-	dir    string
+	dir    string // "": one in the system's temporary directory, made when the store is opened
 	engine pebblekv.Options
 	txn    txn.Options
 
@@ -41,7 +41,9 @@ type temporaries struct {
 
 // init chooses how the store will be opened, and removes what an earlier process left of it.
 func (t *temporaries) init(dir string, engine pebblekv.Options, to txn.Options) error {
-	t.dir = filepath.Join(dir, temporaryDir)
+	if dir != "" || !inFiles(engine) {
+		t.dir = filepath.Join(dir, temporaryDir)
+	}
 	t.engine = pebblekv.Options{Volatile: true, InMemory: engine.InMemory, FS: engine.FS,
 		Logger: engine.Logger, MemTableMost: engine.MemTableMost,
 		CacheBytes: temporaryCache, MemTableBytes: temporaryMemTable}
@@ -51,7 +53,7 @@ func (t *temporaries) init(dir string, engine pebblekv.Options, to txn.Options) 
 	}
 	t.txn = txn.Options{GCInterval: to.GCInterval, Logger: to.Logger, RowCacheBytes: -1}
 	switch {
-	case engine.InMemory:
+	case engine.InMemory, t.dir == "":
 		return nil
 	case engine.FS != nil:
 		return engine.FS.RemoveAll(t.dir)
@@ -68,6 +70,13 @@ func (t *temporaries) open() (*txn.Store, error) {
 		return nil, txn.ErrClosed
 	case t.mu.store != nil:
 		return t.mu.store, nil
+	}
+	if t.dir == "" {
+		made, err := os.MkdirTemp("", "minidb-temporary-")
+		if err != nil {
+			return nil, err
+		}
+		t.dir = made
 	}
 	engine, err := pebblekv.Open(t.dir, t.engine)
 	if err != nil {

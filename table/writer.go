@@ -154,13 +154,11 @@ func (w *Writer) Foretell(ctx context.Context, tx *txn.Txn, n int,
 	for i := range n {
 		row := row(i)
 		if w.rowID >= 0 && row[w.rowID].Null || w.CheckNulls(row) != nil {
-			continue // Insert reads nothing of it, or refuses it
+			continue // Insert reads nothing of it, or refuses it in its turn
 		}
-		key, err := w.rows.rowKey(nil, row)
-		if err != nil {
-			return err
+		if key, err := w.rows.rowKey(nil, row); err == nil {
+			keys = append(keys, key)
 		}
-		keys = append(keys, key)
 	}
 	return tx.Foretell(ctx, keys)
 }
