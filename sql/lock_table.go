@@ -40,7 +40,7 @@ func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, 
 		if err != nil {
 			return "", err
 		}
-		if fresh {
+		if fresh && !s.engine.shared {
 			if err := s.dropSnapshot(ctx); err != nil {
 				return "", err
 			}
@@ -104,10 +104,17 @@ func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 	return false
 }
 
+// keepsTables reports whether the transaction's snapshot holds what a lock promises, whatever other
+// processes do: in ACCESS SHARE mode that the table is there and stays as it is. pg_dump takes such
+// locks.
+func (s utility) keepsTables(mode ast.TableLockMode) bool {
+	return mode == ast.AccessShare && !s.tx.perStatement()
+}
+
 // lockDeep locks a table, or a view with the tables and views that it reads.
 func (s utility) lockDeep(ctx context.Context, d *table.Desc, st *ast.LockTable,
 	pos ast.Pos) (waited bool, err error) {
-	if !d.ID.Temporary() {
+	if !d.ID.Temporary() && !s.keepsTables(st.Mode) {
 		if err := s.engine.unlessShared("LOCK TABLE", insteadOfTableLock); err != nil {
 			return false, withPosition(err, pos)
 		}

@@ -111,6 +111,8 @@ func TestASharedStoreAllowsWhatIsTheSessionsOwn(t *testing.T) {
 		"SELECT pg_advisory_unlock_all(); CLOSE ALL; UNLISTEN *; RESET ALL",
 		"UNLISTEN c", "DISCARD ALL",
 		"CREATE TEMP TABLE mine (id int); BEGIN; LOCK TABLE mine; ROLLBACK",
+		"CREATE TABLE kept (id int)",
+		"BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE kept IN ACCESS SHARE MODE; ROLLBACK",
 		"CREATE TABLE t (id int); ALTER TABLE t ADD n int; TRUNCATE t; CREATE INDEX ON t (n)",
 		"VACUUM t", "VACUUM", "ANALYZE t", "REINDEX TABLE t",
 		"SELECT txid_current(), pg_current_xact_id()",
