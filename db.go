@@ -168,8 +168,8 @@ func (db *DB) openDirectory(dir string, settings map[string]string) error {
 	return nil
 }
 
-// open opens what is above the engine. Files that end with the process are in dir, or with "" in the
-// system's temporary directory.
+// open opens what is above the engine. Files that end with the process are in dir, or with "" in
+// the system's temporary directory.
 func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) (err error) {
 	ctx := context.Background()
 	protocol, err := txn.ParseProtocol(cmp.Or(db.opts.protocol, txn.Auto.String()))
