@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,4 +42,36 @@ func TestScripts(t *testing.T) {
 		ran++
 	}
 	require.Greater(t, ran, 3)
+	moves(t, c)
+}
+
+// moves dumps a database on one gateway and restores it on another, by PostgreSQL's own programs
+// where they are installed.
+func moves(t *testing.T, c *cluster) {
+	if _, err := exec.LookPath("pg_dump"); err != nil {
+		t.Log("pg_dump is not installed")
+		return
+	}
+	here, there := c.gateways[0].addr, c.gateways[1].addr
+	url := func(addr, database string) string {
+		return "postgres://postgres@" + addr + "/" + database
+	}
+	program := func(name string, args ...string) {
+		out, err := exec.Command(name, args...).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+	}
+	file := filepath.Join(t.TempDir(), "dump")
+	program("psql", "-Xqd", url(here, "postgres"), "-c", `
+		CREATE DATABASE old`, "-c", "CREATE DATABASE new")
+	program("psql", "-Xqd", url(here, "old"), "-c", `
+		CREATE TABLE doc (id serial PRIMARY KEY, hash text UNIQUE, next int REFERENCES doc);
+		INSERT INTO doc (hash, next) SELECT 'h' || g, 1 FROM generate_series(1, 300) g;
+		CREATE VIEW hashes AS SELECT hash FROM doc`)
+	program("pg_dump", "-Fc", "-f", file, url(here, "old"))
+	program("pg_restore", "--exit-on-error", "-d", url(there, "new"), file)
+	out, err := exec.Command("psql", "-XAtqd", url(here, "new"), "-c",
+		"INSERT INTO doc (hash) VALUES ('new') RETURNING id",
+		"-c", "SELECT count(*) FROM hashes").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "301\n301\n", string(out))
 }
