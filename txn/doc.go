@@ -26,7 +26,7 @@
 //   - What the memory of a process says of its own store, so that it need not be read there, is
 //     package hints: commits in flight, lock holders, snapshots of the engine and more.
 //   - What several processes on one store need besides is package shared, with package lease. On an
-//     engine of this process's own, which is that of the product, there is none of it (owner.go).
+//     engine of this process's own, which is that of a directory, there is none of it (owner.go).
 //
 // # A transfer in two phases
 //
