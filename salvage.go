@@ -175,7 +175,7 @@ func dropReturnedLocks(ctx context.Context, e kv.Engine) error {
 	return errors.Join(err, snap.Close())
 }
 
-var oracleCell = mvcc.MetaKey("oracle")
+var oracleCell = txn.OracleKey()
 
 // beyondNewest is how far the timestamps of the new store begin above the newest one that can be
 // read, when the oracle's own cell cannot.

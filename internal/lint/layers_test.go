@@ -71,7 +71,7 @@ var allowedImports = map[string][]string{
 	"txn/mvcc":          {"kv", "txn/tso", "txn/rowlock"},
 	"txn/mvcc/mvcctest": {"kv", "txn/mvcc", "txn/tso", "txn/rowlock"},
 	"txn/rowlock":       {}, // memory, whatever the store is
-	"txn/tso/elected":   {"kv", "txn/tso"},
+	"txn/tso/elected":   {"kv", "txn/tso", "txn/wait"},
 	"txn/wait":          {"txn/mvcc", "txn/rowlock", "txn/tso"},
 	"txn/lease":         {"kv", "txn/mvcc", "txn/tso"},
 	"txn/hints":         {"kv", "txn/mvcc", "txn/tso", "txn/gc"}, // the memory of one process

@@ -43,9 +43,7 @@ func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool
 	if err != nil {
 		return nil, err
 	}
-	if r.rev == 0 {
-		r.rev = got.Header.Revision
-	}
+	r.pin(got.Header)
 	if n := len(ops) - len(favourites); n < len(ops) {
 		r.favoured = ahead{}
 		r.favoured.take(r.e, favourites, got.Responses[n:])

@@ -120,9 +120,7 @@ func (r *reader) readAhead(ctx context.Context, prefixes [][]byte) (ahead, error
 		if err != nil {
 			return nil, err
 		}
-		if r.rev == 0 {
-			r.rev = got.Header.Revision
-		}
+		r.pin(got.Header)
 		out.take(r.e, part, got.Responses)
 	}
 	return out, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -49,7 +50,7 @@ func (r *reader) fetch(ctx context.Context, start, end []byte, n int, last bool)
 	if err != nil {
 		return nil, err
 	}
-	r.pin(got)
+	r.pin(got.Header)
 	return r.e.cells(got.Kvs), nil
 }
 
@@ -60,13 +61,14 @@ func (r *reader) count(ctx context.Context, start, end []byte) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.pin(got)
+	r.pin(got.Header)
 	return got.Count, nil
 }
 
-func (r *reader) pin(got *clientv3.GetResponse) {
+// pin fixes the revision of the reader by the first answer that it gets.
+func (r *reader) pin(answer *pb.ResponseHeader) {
 	if r.rev == 0 {
-		r.rev = got.Header.Revision
+		r.rev = answer.Revision
 	}
 }
 
@@ -100,7 +102,7 @@ func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.pin(got)
+	r.pin(got.Header)
 	if len(got.Kvs) == 0 {
 		return nil, nil
 	}

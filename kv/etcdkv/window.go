@@ -74,7 +74,7 @@ func (r *reader) firstOf(ctx context.Context, lo, hi []byte) (key []byte, n int6
 	if err != nil {
 		return nil, 0, err
 	}
-	r.pin(got)
+	r.pin(got.Header)
 	if len(got.Kvs) == 0 {
 		return nil, 0, nil
 	}

@@ -125,8 +125,9 @@ CREATE VIEW pg_catalog.pg_stat_database (
 	sessions_killed int8, stats_reset timestamptz
 ) AS
 SELECT d.oid, d.datname, pg_stat_get_db_numbackends(d.oid), NULL, NULL, NULL, NULL, NULL, NULL,
-	t.inserted, t.updated, t.deleted, NULL, pg_stat_get_db_temp_files(d.oid), pg_stat_get_db_temp_bytes(d.oid), NULL,
-	NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
+	t.inserted, t.updated, t.deleted, NULL, pg_stat_get_db_temp_files(d.oid),
+	pg_stat_get_db_temp_bytes(d.oid), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+	NULL, NULL, pg_stat_get_db_stat_reset_time(d.oid)
 FROM pg_database d
 	LEFT JOIN (SELECT sum(n_tup_ins) AS inserted, sum(n_tup_upd) AS updated,
 			sum(n_tup_del) AS deleted

@@ -178,15 +178,21 @@ func (o *accessOptions) tls() (*tls.Config, error) {
 	if o.clientCA == "" {
 		return config, nil
 	}
-	text, err := os.ReadFile(o.clientCA)
+	config.ClientCAs, err = authorities(o.clientCA)
+	return config, err
+}
+
+// authorities reads the certificates of a file in PEM.
+func authorities(path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	config.ClientCAs = x509.NewCertPool()
-	if !config.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate in PEM", o.clientCA)
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", path)
 	}
-	return config, nil
+	return pool, nil
 }
 
 // certificate is the one that is named, or that of the directory, which --self-signed and

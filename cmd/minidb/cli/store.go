@@ -2,11 +2,9 @@ package cli
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/minidb/minidb"
@@ -80,13 +78,9 @@ func (o *storeOptions) options() ([]minidb.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	pem, err := os.ReadFile(o.ca)
+	pool, err := authorities(o.ca)
 	if err != nil {
 		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", o.ca)
 	}
 	return append(opts, minidb.OracleTLS(&tls.Config{Certificates: []tls.Certificate{pair},
 		RootCAs: pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,

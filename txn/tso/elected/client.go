@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // question is one caller that waits for a timestamp.
@@ -80,7 +81,7 @@ func (a *asker) run(ctx context.Context) {
 		a.hangUp()
 		a.drop(err)
 		a.o.suspect()
-		if sleep(ctx, a.o.term/64) != nil {
+		if wait.Pause(ctx, a.o.term/64) != nil {
 			return
 		}
 	}

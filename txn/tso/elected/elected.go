@@ -14,6 +14,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 var errClosed = errors.New("the timestamp oracle is closed")
@@ -169,7 +170,7 @@ func (o *Oracle) campaign(ctx context.Context) {
 			case err != nil && ctx.Err() == nil:
 				o.opts.Logger.Warn("timestamps: the term could not be extended", "err", err)
 			}
-			if sleep(ctx, o.term/8) != nil {
+			if wait.Pause(ctx, o.term/8) != nil {
 				return
 			}
 			continue
@@ -185,7 +186,7 @@ func (o *Oracle) campaign(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			o.opts.Logger.Warn("timestamps: who serves them is not known", "err", err)
 		}
-		if sleep(ctx, o.term/16) != nil {
+		if wait.Pause(ctx, o.term/16) != nil {
 			return
 		}
 	}
@@ -212,16 +213,4 @@ func (o *Oracle) Close() error {
 		err = errors.Join(err, fmt.Errorf("oracle: resign: %w", resigned))
 	}
 	return err
-}
-
-// sleep waits, unless ctx ends before.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -165,9 +165,9 @@ func TestTimeForTTLsNeedsNoRequest(t *testing.T) {
 	require.NoError(t, a.Close())
 }
 
-// TestStrangersGetNothing: the holder answers only clients that know its token, and only
+// TestOnlyTheTokenOpens: the holder answers only clients that know its token, and only
 // what is asked as it should be.
-func TestStrangersGetNothing(t *testing.T) {
+func TestOnlyTheTokenOpens(t *testing.T) {
 	a := join(t, memkv.New(memkv.Options{Shared: true}), func(o *Options) { o.Term = time.Minute })
 	right := append([]byte(greeting), a.office.current().self.token[:]...)
 	wrong := append([]byte(greeting), make([]byte, tokenLen)...)
@@ -208,11 +208,11 @@ func TestMutualTLS(t *testing.T) {
 	require.Equal(t, a.office.current().oracle.Last(), ts)
 
 	nameless := &tls.Config{RootCAs: conf.RootCAs}
-	for _, stranger := range []*tls.Config{nil, nameless} {
+	for _, other := range []*tls.Config{nil, nameless} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		_, err = Open(ctx, Options{Engine: e, Key: cellKey, Listener: l, Term: time.Minute,
-			Patience: short, TLS: stranger, Logger: slog.New(slog.DiscardHandler)})
+			Patience: short, TLS: other, Logger: slog.New(slog.DiscardHandler)})
 		require.ErrorIs(t, err, tso.ErrUnavailable)
 	}
 	require.NoError(t, b.Close())

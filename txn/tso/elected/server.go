@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 const (
@@ -32,7 +33,7 @@ func (o *Oracle) accept(ctx context.Context) {
 			return
 		case err != nil:
 			o.office.log.Warn("timestamps: accept", "err", err)
-			if sleep(ctx, o.term/8) != nil {
+			if wait.Pause(ctx, o.term/8) != nil {
 				return
 			}
 			continue
