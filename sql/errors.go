@@ -76,6 +76,9 @@ func toSQL(ctx context.Context, err error) error {
 	if e := engineError(err); e != nil {
 		return e
 	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return unavailable(err) // a limit of ours: the statement itself has not ended
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return canceled(ctx)
 	}
@@ -129,13 +132,17 @@ func engineError(err error) error {
 	case errors.Is(err, kv.ErrFailed):
 		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrUnavailable), errors.Is(err, tso.ErrUnavailable):
-		return wrap(sqlerr.CannotConnectNow, "the store does not answer", err).
-			WithDetail("%v", err).
-			WithHint("Nothing was committed. Try again, here or on another server of this store.")
+		return unavailable(err)
 	case errors.Is(err, kv.ErrClosed):
 		return wrap(sqlerr.AdminShutdown, "the database is closed", err)
 	}
 	return nil
+}
+
+// unavailable is the error of a statement that waited in vain for what the store is made of.
+func unavailable(err error) error {
+	return wrap(sqlerr.CannotConnectNow, "the store does not answer", err).WithDetail("%v", err).
+		WithHint("Nothing was committed. Try again, here or on another server of this store.")
 }
 
 // deadlocked returns the error of a deadlock cycle, worded as PostgreSQL words it.

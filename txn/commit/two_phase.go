@@ -76,8 +76,9 @@ func (c *committer) decide(ctx context.Context) error {
 }
 
 // commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, or a
-// snapshot could miss an earlier commit. Once it is drawn the caller's context cannot end the
-// commit.
+// snapshot could miss an earlier commit. The caller's context can end the first attempt, for the
+// engine then says that nothing was applied; how long an attempt takes is the engine's to bound.
+// Once a result was lost, only time ends the attempts to learn it.
 func (c *committer) commitPrimary(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -129,11 +130,6 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		if commitTS, err = c.o.Source.Next(ctx); err != nil {
 			return false, err
 		}
-	}
-	if !repeated {
-		var cancel context.CancelFunc
-		ctx, cancel = wait.Detached(ctx)
-		defer cancel()
 	}
 	p.CommitTS.Store(uint64(commitTS))
 	if err := c.tx.RowLocks.Check(commitTS, c.writes); err != nil {
