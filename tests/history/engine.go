@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -102,19 +104,20 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 	var cells []mvcc.Cell
 	var raw []string
 	var did []string
+	var of judgement
 	err := run(func(r kv.Reader, b *kv.Batch) error {
 		if err := step(r, b); err != nil {
 			return err
 		}
 		cells, raw = cells[:0], raw[:0]
-		did = did[:0]
+		did, of = did[:0], judgement{}
 		for i := range b.Len() {
 			key, value, deleted := b.Op(i)
 			if w.trace != nil {
 				did = append(did, describe(key, value, deleted))
 			}
 			if deleted {
-				if err := w.judgeEnd(ctx, r, actor, key); err != nil {
+				if err := w.judgeEnd(ctx, r, actor, key, &of); err != nil {
 					return err
 				}
 				continue
@@ -125,7 +128,7 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 			}
 			if c.Column == mvcc.ColumnWrite || c.Column == mvcc.ColumnData {
 				cells, raw = append(cells, c), append(raw, string(key))
-				if err := w.judge(ctx, r, actor, &c); err != nil {
+				if err := w.judge(ctx, r, actor, &c, &of); err != nil {
 					return err
 				}
 			}
@@ -141,6 +144,7 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 	}
 	if err == nil {
 		w.apply(raw, cells)
+		w.takeIn(of)
 	}
 	w.t.Pass(actor)
 	if err == nil && lose {
@@ -163,17 +167,36 @@ func (w *watched) apply(raw []string, cells []mvcc.Cell) {
 	}
 }
 
+// judgement is what is said of one run of a step. It counts if the run was applied: an engine may
+// run a step on what it remembers, and drop a run that was shown what is no more.
+type judgement struct {
+	rolled   []tso.Timestamp
+	found    []Violation
+	suspects map[tso.Timestamp]Violation
+}
+
+func (w *watched) takeIn(of judgement) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ts := range of.rolled {
+		w.mu.rolled[ts] = true
+	}
+	w.mu.found = append(w.mu.found, of.found...)
+	maps.Copy(w.mu.suspects, of.suspects)
+}
+
 // judge checks whether another transaction's rollback comes before the time to live is over. A
 // transaction of which another key is rolled back already, as those of an async commit may be, is
 // decided.
-func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cell) error {
+func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cell,
+	of *judgement) error {
 	if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindRollback {
 		return nil
 	}
 	w.mu.Lock()
-	decided := w.mu.rolled[c.Write.StartTS]
-	w.mu.rolled[c.Write.StartTS] = true
+	decided := w.mu.rolled[c.Write.StartTS] || slices.Contains(of.rolled, c.Write.StartTS)
 	w.mu.Unlock()
+	of.rolled = append(of.rolled, c.Write.StartTS)
 	if decided || !c.Write.Protected || actor == 1<<20 {
 		return nil
 	}
@@ -191,12 +214,13 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cel
 			v := Violation{Impatience, fmt.Sprintf(
 				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now,
 				l.TTLMillis)}
-			w.mu.Lock()
-			defer w.mu.Unlock()
 			if w.Exclusive() {
-				w.mu.suspects[l.StartTS] = v
+				if of.suspects == nil {
+					of.suspects = map[tso.Timestamp]Violation{}
+				}
+				of.suspects[l.StartTS] = v
 			} else {
-				w.mu.found = append(w.mu.found, v)
+				of.found = append(of.found, v)
 			}
 		}
 		return nil

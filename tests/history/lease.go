@@ -130,7 +130,8 @@ func (r *run) refused(s *txn.Store, id uint64, err error) {
 }
 
 // judgeEnd checks whether another process's session is ended before its lease is past.
-func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, actor int, key []byte) error {
+func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, actor int, key []byte,
+	of *judgement) error {
 	prefix := mvcc.MetaKey("session/")
 	if actor == 1<<20 || !bytes.HasPrefix(key, prefix) {
 		return nil
@@ -141,9 +142,7 @@ func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, actor int, key []by
 	}
 	rec, found, err := lease.Get(ctx, r, id)
 	if now := w.now(); err == nil && found && !rec.Expired(now) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
+		of.found = append(of.found, Violation{Impatience, fmt.Sprintf(
 			"session %s ended at %s, its lease ends at %s", tso.Timestamp(id), now, rec.LeaseEnd)})
 	}
 	return err
