@@ -87,7 +87,7 @@ func (r *Registry) refresh(ctx context.Context) error {
 				return nil // no cached copy to refresh: the next call reads what is stored
 			}
 			t, err := stats.ReadTable(ctx, tx, id)
-			if err != nil || t == nil || cached && !t.Counted.After(old.Counted) {
+			if err != nil || t == nil || old != nil && !t.Counted.After(old.Counted) {
 				return err
 			}
 			c := r.counter(id)

@@ -107,9 +107,7 @@ func (r *Registry) get(ctx context.Context, id table.ID) (*stats.Table, error) {
 	if len(r.mu.tables) >= tablesKept {
 		clear(r.mu.tables)
 	}
-	if t != nil {
-		r.mu.tables[id] = t
-	}
+	r.mu.tables[id] = t // nil too: a table may have counters and no statistics yet
 	return t, nil
 }
 
