@@ -23,6 +23,19 @@ func AttemptLazy(ctx context.Context, e Engine, rows [][]byte, step Step) (unkno
 	return a.unknown(err), err
 }
 
+// AttemptShown is AttemptLazy where the engine shows nothing afterwards, and otherwise UpdateShown.
+func AttemptShown(ctx context.Context, e Engine, rows [][]byte, step Step) (shown Snapshot,
+	unknown bool, err error) {
+	s, ok := e.(Shower)
+	if !ok {
+		unknown, err = AttemptLazy(ctx, e, rows, step)
+		return nil, unknown, err
+	}
+	a := attempt{step: step}
+	shown, err = s.UpdateShown(ctx, rows, a.run)
+	return shown, a.unknown(err), err
+}
+
 // AttemptEarly is UpdateEarly, and reports whether its result is unknown.
 func AttemptEarly(ctx context.Context, e Engine, rows [][]byte, step Step,
 	visible func()) (unknown bool, err error) {

@@ -104,6 +104,13 @@ type Early interface {
 	UpdateEarly(ctx context.Context, rows [][]byte, step Step, visible func()) error
 }
 
+// Shower is an engine at a distance, whose answer to an update can show more than the result.
+type Shower interface {
+	// UpdateShown is Update, and returns a snapshot of the state that it has made, which the caller
+	// closes; nil when there is none: the batch was empty.
+	UpdateShown(ctx context.Context, rows [][]byte, step Step) (Snapshot, error)
+}
+
 // RangeCompacter is an engine that keeps marks of what was deleted until it rewrites its files.
 type RangeCompacter interface {
 	// CompactRange rewrites what the engine keeps of a span, without what was deleted there, and

@@ -14,8 +14,11 @@ func Latest(e Engine) (Snapshot, error) {
 	if err != nil || IsExclusive(e) {
 		return s, err
 	}
-	return &latest{e: e, now: &held{Snapshot: s}}, nil
+	return LatestFrom(e, s), nil
 }
+
+// LatestFrom is Latest that begins in a snapshot, and closes it.
+func LatestFrom(e Engine, s Snapshot) Snapshot { return &latest{e: e, now: &held{Snapshot: s}} }
 
 // latest is the reader that Latest returns.
 type latest struct {

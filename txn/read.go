@@ -126,9 +126,13 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 func (t *Txn) Foretold() bool { return !t.s.alone }
 
 // Foretell says that keys will be read soon, so that the engine may read them together (Percolator,
-// §2.5). It changes nothing of what is read.
+// §2.5), and with the first read of a snapshot. It changes nothing of what is read.
 func (t *Txn) Foretell(ctx context.Context, keys [][]byte) error {
-	if t.s.alone || len(keys) < 2 {
+	if t.s.alone || len(keys) == 0 {
+		return nil
+	}
+	if t.snapshot == nil {
+		t.foretold = keys
 		return nil
 	}
 	t.ctx = ctx

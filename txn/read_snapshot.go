@@ -77,6 +77,12 @@ func (t *Txn) openFresh() (*hints.Snapshot, error) {
 	}
 	v := t.s.memory.Snapshots.NewSnapshot(snap)
 	v.UpTo, v.Locks = t.readTS, locks
+	if t.foretold != nil {
+		err = v.View.Foretell(t.readContext(), t.foretold)
+		if t.foretold = nil; err != nil {
+			return nil, errors.Join(err, v.Close())
+		}
+	}
 	if v.Safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap); err == nil {
 		err = v.Covers(t.readTS)
 	}

@@ -78,6 +78,7 @@ type Txn struct {
 	// statementCtx is that of the statement, if it is known: writes have no context of their own.
 	statementCtx context.Context
 	snapshot     *hints.Snapshot
+	foretold     [][]byte // keys that will be read soon, for the next snapshot
 	// pending holds the commits below the read timestamp that were in flight when the snapshot was
 	// opened.
 	pending []*hints.Pending

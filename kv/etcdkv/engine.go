@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/kv"
 )
 
@@ -27,7 +28,9 @@ type Engine struct {
 		habits
 		favourites favourites
 	}
+	ofShown favourites // of the snapshots that show the state after an update
 	follows follows
+	memory  memory
 
 	reads, transactions atomic.Int64
 	// failing is when the first of the reads began that were tried in vain since the last that was
@@ -40,7 +43,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) { return open(ctx, o)
 
 func open(ctx context.Context, o Options, dial ...grpc.DialOption) (*Engine, error) {
 	o.setDefaults()
-	e := &Engine{o: o, limits: o.limits(), names: names{prefix: o.Prefix}}
+	e := &Engine{o: o, limits: o.limits(), names: names{prefix: o.Prefix},
+		memory: memory{lru.New[string, *remembered](rowsRemembered)}}
 	if l := kv.LeastLimits; e.limits.Rows < l.Rows || e.limits.Ops < l.Ops ||
 		e.limits.Bytes < l.Bytes || e.limits.Value < l.Value {
 		return nil, fmt.Errorf("etcdkv: a cluster that takes %d operations and %d bytes in a "+
@@ -95,7 +99,7 @@ func (e *Engine) Snapshot() (kv.Snapshot, error) {
 	if e.closed.Load() {
 		return nil, kv.ErrClosed
 	}
-	return &reader{e: e, habits: &e.ofSnapshots.habits}, nil
+	return &reader{e: e, habits: &e.ofSnapshots.habits, favours: &e.ofSnapshots.favourites}, nil
 }
 
 // Close implements kv.Engine. The keys stay.

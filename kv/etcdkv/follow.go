@@ -3,6 +3,7 @@ package etcdkv
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -19,7 +20,7 @@ import (
 type follows [256]atomic.Int32
 
 // walk reads the first size cells from key to below end. For the first page of a walk it reads that
-// of the walk that may follow too, and the favourites of a reader that has read nothing yet.
+// of the walk that may follow too, and what a reader is to read first.
 func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool) (*page, error) {
 	ops := []clientv3.Op{r.e.rangeOp(key, end, r.rev, size)}
 	var key2, end2 []byte
@@ -30,23 +31,20 @@ func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool
 			ops = append(ops, r.e.rangeOp(key2, end2, r.rev, size))
 		}
 	}
-	var favourites [][]byte
-	if r.habits != nil && r.rev == 0 {
-		favourites = r.e.ofSnapshots.favourites.list()
-		ops = append(ops, r.aheadOps(favourites)...)
-	}
+	favourites, expected := r.first()
+	expected = expected[:min(len(expected), r.e.o.MaxOps-len(ops)-len(favourites))]
+	more := slices.Concat(favourites, expected)
+	ops = append(ops, r.aheadOps(more)...)
 	if len(ops) == 1 {
 		cells, err := r.fetch(ctx, key, end, size, false)
 		return pageOf(cells, key, end, size), err
 	}
-	got, err := r.e.getAll(ctx, ops)
+	got, err := r.askAll(ctx, ops)
 	if err != nil {
 		return nil, err
 	}
-	r.pin(got.Header)
-	if n := len(ops) - len(favourites); n < len(ops) {
-		r.favoured = ahead{}
-		r.favoured.take(r.e, favourites, got.Responses[n:])
+	if n := len(ops) - len(more); n < len(ops) {
+		r.take(favourites, expected, r.aheadOf(more, got.Responses[n:]))
 	}
 	cells := func(i int) []cell { return r.e.cells(got.Responses[i].GetResponseRange().Kvs) }
 	if key2 != nil {

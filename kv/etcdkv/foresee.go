@@ -24,7 +24,7 @@ type habits [256]atomic.Int32
 const (
 	always     = 1 << 10     // a family in which each row is read
 	often      = always / 64 // a family more costs a few bytes, and one less a request
-	memory     = 8           // a row takes away one part of so many of an old habit
+	fading     = 8           // a row takes away one part of so many of an old habit
 	cellsAhead = 16          // of a row in a family
 )
 
@@ -38,7 +38,7 @@ func (h *habits) note(read *[256]bool) {
 		}
 		if old != target {
 			// A lost race loses one row's part of it.
-			h[f].Store(old + (target-old)/memory + sign(target-old))
+			h[f].Store(old + (target-old)/fading + sign(target-old))
 		}
 	}
 }
@@ -86,12 +86,47 @@ type ahead map[string]*block
 // of returns the block of the prefix of a key, or nil.
 func (a ahead) of(key []byte) *block { return a[string(kv.Prefix(key))] }
 
+// byRow returns the blocks of rows, by family.
+func (a ahead) byRow(rows map[string]*[256]bool) map[string]map[byte]*block {
+	out := make(map[string]map[byte]*block, len(rows))
+	for p, b := range a {
+		row := string(kv.Row([]byte(p)))
+		if rows[row] == nil {
+			continue
+		}
+		if out[row] == nil {
+			out[row] = map[byte]*block{}
+		}
+		out[row][p[0]] = b
+	}
+	return out
+}
+
 // bytes is what the block holds.
 func (b *block) bytes() (n int) {
 	for _, c := range b.cells {
 		n += len(c.key) + len(c.value)
 	}
 	return n
+}
+
+// some is the part of some prefixes.
+func (a ahead) some(prefixes [][]byte) ahead {
+	out := make(ahead, len(prefixes))
+	for _, p := range prefixes {
+		out[string(p)] = a[string(p)]
+	}
+	return out
+}
+
+// has reports whether all prefixes were read.
+func (a ahead) has(prefixes [][]byte) bool {
+	for _, p := range prefixes {
+		if a[string(p)] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // prefixesOf returns those of rows in some families.
@@ -116,13 +151,13 @@ func (r *reader) readAhead(ctx context.Context, prefixes [][]byte) (ahead, error
 		return again
 	})
 	for part := range slices.Chunk(prefixes, r.e.o.MaxOps) {
-		got, err := r.e.getAll(ctx, r.aheadOps(part))
+		got, err := r.askAll(ctx, r.aheadOps(part))
 		if err != nil {
 			return nil, err
 		}
-		r.pin(got.Header)
 		out.take(r.e, part, got.Responses)
 	}
+	r.e.memory.noteRead(r.rev, prefixes, out)
 	return out, nil
 }
 
@@ -133,6 +168,14 @@ func (r *reader) aheadOps(prefixes [][]byte) []clientv3.Op {
 		ops[i] = r.e.rangeOp(p, kv.PrefixEnd(p), r.rev, cellsAhead)
 	}
 	return ops
+}
+
+// aheadOf takes the answers to aheadOps of prefixes.
+func (r *reader) aheadOf(prefixes [][]byte, got []*pb.ResponseOp) ahead {
+	out := ahead{}
+	out.take(r.e, prefixes, got)
+	r.e.memory.noteRead(r.rev, prefixes, out)
+	return out
 }
 
 // take puts the answers to aheadOps in.

@@ -153,8 +153,18 @@ func (i *iterator) SeekLT(key []byte) bool {
 }
 
 func (i *iterator) First() bool {
+	if i.onePrefix() {
+		return i.SeekPrefixGE(i.span.Start)
+	}
 	i.prefix = nil
 	return i.forward(i.span.Start)
+}
+
+// onePrefix reports whether the span is within a single prefix.
+func (i *iterator) onePrefix() bool {
+	end := kv.PrefixEnd(kv.Prefix(i.span.Start))
+	return len(i.span.Start) > 1 && end != nil && i.span.End != nil &&
+		bytes.Compare(i.span.End, end) <= 0
 }
 
 func (i *iterator) Last() bool {

@@ -3,6 +3,7 @@ package etcdkv
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -13,16 +14,19 @@ import (
 
 // reader reads at the revision that its first read has found.
 type reader struct {
-	e   *Engine
-	rev int64 // zero before the first read
+	e      *Engine
+	rev    int64   // zero before the first read
+	recall *recall // of a step that runs on what is remembered, and asks for nothing
 
 	// Of a snapshot: the row that was read last, in which families, and what was read ahead of it.
 	habits   *habits // nil for a step
 	row      []byte
 	read     [256]bool
 	known    ahead
-	favoured ahead // read with what was read first
-	named    ahead // read for Foretell
+	favours  *favourites // of readers such as this one
+	favoured ahead       // read with what was read first
+	expected [][]byte    // prefixes for Foretell, before the first read
+	named    ahead       // read for Foretell
 	noted    noted
 
 	walked   []byte // where the walk began that was the last to load its first page
@@ -46,23 +50,46 @@ func (r *reader) fetch(ctx context.Context, start, end []byte, n int, last bool)
 	if last {
 		opts = append(opts, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend))
 	}
-	got, err := r.e.get(ctx, r.e.names.cell(start), opts...)
+	got, err := r.ask(ctx, start, opts...)
 	if err != nil {
 		return nil, err
 	}
-	r.pin(got.Header)
 	return r.e.cells(got.Kvs), nil
 }
 
 // count returns how many cells there are from start to below end.
 func (r *reader) count(ctx context.Context, start, end []byte) (int64, error) {
-	got, err := r.e.get(ctx, r.e.names.cell(start), clientv3.WithRange(r.e.names.end(end)),
+	got, err := r.ask(ctx, start, clientv3.WithRange(r.e.names.end(end)),
 		clientv3.WithRev(r.rev), clientv3.WithCountOnly())
 	if err != nil {
 		return 0, err
 	}
-	r.pin(got.Header)
 	return got.Count, nil
+}
+
+// ask reads one range that begins at a key.
+func (r *reader) ask(ctx context.Context, key []byte,
+	opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if r.recall != nil {
+		return nil, errNotRemembered
+	}
+	got, err := r.e.get(ctx, r.e.names.cell(key), opts...)
+	if err == nil {
+		r.pin(got.Header)
+	}
+	return got, err
+}
+
+// askAll reads several ranges.
+func (r *reader) askAll(ctx context.Context, ops []clientv3.Op) (*clientv3.TxnResponse, error) {
+	if r.recall != nil {
+		return nil, errNotRemembered
+	}
+	got, err := r.e.getAll(ctx, ops)
+	if err == nil {
+		r.pin(got.Header)
+	}
+	return got, err
 }
 
 // pin fixes the revision of the reader by the first answer that it gets.
@@ -98,11 +125,10 @@ func (r *reader) Get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
-	got, err := r.e.get(ctx, r.e.names.cell(key), clientv3.WithRev(r.rev))
+	got, err := r.ask(ctx, key, clientv3.WithRev(r.rev))
 	if err != nil {
 		return nil, err
 	}
-	r.pin(got.Header)
 	if len(got.Kvs) == 0 {
 		return nil, nil
 	}
@@ -112,6 +138,9 @@ func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
 // look comes before the read of a key, or of what follows it in its prefix. It returns what was
 // read ahead of the prefix, or nil.
 func (r *reader) look(ctx context.Context, key []byte) (*block, error) {
+	if r.recall != nil {
+		return r.recall.block(key)
+	}
 	if r.habits == nil || len(key) == 0 {
 		return r.known.of(key), nil
 	}
@@ -133,13 +162,21 @@ func (r *reader) look(ctx context.Context, key []byte) (*block, error) {
 	return b, nil
 }
 
-// Foretell implements kv.Foreteller.
+// Foretell implements kv.Foreteller. Before the first read it asks for nothing yet.
 func (r *reader) Foretell(ctx context.Context, rows [][]byte) (err error) {
 	if r.habits == nil {
 		return nil // a step's rows are read already
 	}
 	prefixes := prefixesOf(rows, r.habits.families())
-	r.named, err = r.readAhead(ctx, prefixes[:min(len(prefixes), mostNamed)])
+	prefixes = prefixes[:min(len(prefixes), mostNamed)]
+	if r.rev == 0 {
+		r.expected = prefixes
+		return nil
+	}
+	if r.named.has(prefixes) {
+		return nil
+	}
+	r.named, err = r.readAhead(ctx, prefixes)
 	return err
 }
 
@@ -155,19 +192,32 @@ func (r *reader) foresee(ctx context.Context, key []byte) (err error) {
 	if families := r.habits.families(); bytes.IndexByte(families, key[0]) >= 0 {
 		prefixes = prefixesOf([][]byte{r.row}, families)
 	}
-	favourites := 0
-	if r.rev == 0 {
-		all := r.e.ofSnapshots.favourites.list()
-		favourites = len(all)
-		prefixes = append(all[:favourites:favourites], prefixes...)
-	}
-	if len(prefixes) < 2 {
+	favourites, expected := r.first()
+	if prefixes = slices.Concat(prefixes, favourites, expected); len(prefixes) < 2 {
 		return nil
 	}
-	if r.known, err = r.readAhead(ctx, prefixes); favourites > 0 {
-		r.favoured = r.known
-	}
+	r.known, err = r.readAhead(ctx, prefixes)
+	r.take(favourites, expected, r.known)
 	return err
+}
+
+// first are the prefixes that are read with what a reader reads first.
+func (r *reader) first() (favourites, expected [][]byte) {
+	if r.habits == nil || r.rev != 0 {
+		return nil, nil
+	}
+	expected, r.expected = r.expected, nil
+	return r.favours.list(), expected
+}
+
+// take takes what was read of them.
+func (r *reader) take(favourites, expected [][]byte, known ahead) {
+	if len(favourites) > 0 {
+		r.favoured = known.some(favourites)
+	}
+	if len(expected) > 0 {
+		r.named = known.some(expected)
+	}
 }
 
 // forget takes in how the last row was read.
@@ -191,7 +241,7 @@ func (r *reader) Close() error {
 	r.forget()
 	r.row = nil
 	if r.habits != nil {
-		r.e.ofSnapshots.favourites.note(r.noted)
+		r.favours.note(r.noted)
 		r.noted = nil
 	}
 	return nil

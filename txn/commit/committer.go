@@ -36,6 +36,9 @@ type committer struct {
 	// are read before they become records.
 	lockHolder *hints.LockHolder
 
+	wantsAfter bool        // the prewrite's answer is to show the state after it
+	after      kv.Snapshot // which is used once
+
 	locking sync.Mutex // held by the goroutine that waits for row locks
 	holds   bool       // the transaction had row locks in the store when the prewrites began
 

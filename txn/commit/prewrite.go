@@ -156,7 +156,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	if c.async != nil {
 		return c.prewriteAsync(ctx, b, p)
 	}
-	return kv.AttemptLazy(ctx, c.o.Engine, b.Rows, func(r kv.Reader, kb *kv.Batch) error {
+	step := func(r kv.Reader, kb *kv.Batch) error {
 		if err := c.checkRowLocks(b.Muts); err != nil {
 			return err
 		}
@@ -173,7 +173,13 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		}
 		c.o.Memory.LockHolders.Count(c.startTS, slots)
 		return nil
-	})
+	}
+	if !c.wantsAfter {
+		return kv.AttemptLazy(ctx, c.o.Engine, b.Rows, step)
+	}
+	c.dropAfter()
+	c.after, unknown, err = kv.AttemptShown(ctx, c.o.Engine, b.Rows, step)
+	return unknown, err
 }
 
 // fillHints sets in the mutations what memory knows of their rows, so that a prewrite need not read

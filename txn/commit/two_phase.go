@@ -23,6 +23,9 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		return err
 	}
 	c.enterLockHolders()
+	// What a serializable transaction has read is validated later than that.
+	c.wantsAfter = len(batches) == 1 && len(c.validate) > 0 && c.reads == nil
+	defer c.dropAfter()
 	err := c.prewriteAll(ctx, batches)
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {

@@ -79,11 +79,30 @@ func (c *committer) validateLocked(ctx context.Context, bo *lockwait.Backoff) er
 	return nil
 }
 
+// latest returns a reader of what there is once every key is prewritten: the first time, what the
+// answer to the prewrite has shown.
+func (c *committer) latest() (kv.Snapshot, error) {
+	s := c.after
+	if s == nil {
+		return kv.Latest(c.o.Engine)
+	}
+	c.after = nil
+	return kv.LatestFrom(c.o.Engine, s), nil
+}
+
+// dropAfter closes what the answer to a prewrite has shown.
+func (c *committer) dropAfter() {
+	if c.after != nil {
+		_ = c.after.Close() // nothing was lost that was asked for
+		c.after = nil
+	}
+}
+
 // validateSome validates spans, and returns how many of them passed. When all did, it checks that
 // no version above the oldest read was collected before.
 func (c *committer) validateSome(ctx context.Context, all []Validation,
 	oldest tso.Timestamp) (done int, err error) {
-	r, err := kv.Latest(c.o.Engine)
+	r, err := c.latest()
 	if err != nil {
 		return 0, err
 	}

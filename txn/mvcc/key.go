@@ -106,6 +106,10 @@ func MetaKey(name string) []byte { return append([]byte{familyMeta}, name...) }
 
 // familySpan returns the span of a family that holds the user keys of span.
 func familySpan(family byte, span kv.Span) kv.Span {
+	if span.IsPoint() {
+		row := appendFamilyStart(nil, family, span.Start)
+		return kv.Span{Start: row, End: kv.PrefixEnd(row)} // one prefix, for engines
+	}
 	return kv.Span{Start: appendFamilyStart(nil, family, span.Start),
 		End: appendFamilyEnd(nil, family, span.End)}
 }
