@@ -229,7 +229,7 @@ func (c *sqlConn) PrepareContext(ctx context.Context, text string) (driver.Stmt,
 	if c.h.closed {
 		return nil, driver.ErrBadConn
 	}
-	ps, _, err := c.h.statement(ctx, text)
+	ps, _, err := c.h.statement(ctx, text, nil)
 	if err != nil {
 		c.h.failed(ctx)
 		return nil, err

@@ -116,9 +116,12 @@ func (h *handle) end() {
 }
 
 // statement prepares a text, or finds it prepared for the schema as it is now.
-func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool,
-	err error) {
+func (h *handle) statement(ctx context.Context, text string, args []any) (ps *sql.Prepared,
+	cached bool, err error) {
 	if ps, ok := h.stmts.Get(text); ok {
+		if params, err := bindArgs(ps.ParamTypes, args, h.session.Format()); err == nil {
+			h.session.Foretell(ctx, ps, params)
+		}
 		if h.session.Current(ctx, ps) {
 			return ps, true, nil
 		}
@@ -154,7 +157,7 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 		if h.closed {
 			return nil, nil, ErrClosed
 		}
-		ps, cached, err := h.statement(ctx, text)
+		ps, cached, err := h.statement(ctx, text, args)
 		if err != nil {
 			h.failed(ctx)
 			return nil, nil, err

@@ -143,26 +143,6 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 	return w.callHook(ctx, nil, row)
 }
 
-// Foretell says that rows will be inserted: what Insert reads of each is then read together where
-// that saves requests to the store.
-func (w *Writer) Foretell(ctx context.Context, tx *txn.Txn, n int,
-	row func(i int) []types.Datum) error {
-	if n < 2 || w.err != nil || !tx.Foretold() {
-		return nil
-	}
-	var keys [][]byte
-	for i := range n {
-		row := row(i)
-		if w.rowID >= 0 && row[w.rowID].Null || w.CheckNulls(row) != nil {
-			continue // Insert reads nothing of it, or refuses it in its turn
-		}
-		if key, err := w.rows.rowKey(nil, row); err == nil {
-			keys = append(keys, key)
-		}
-	}
-	return tx.Foretell(ctx, keys)
-}
-
 // encode makes key and value of a new row. fresh reports whether it got a row ID, which is then set
 // in row.
 func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err error) {
