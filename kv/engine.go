@@ -26,9 +26,10 @@ type Engine interface {
 }
 
 // Step is the function of an Update: it reads, decides and fills the batch. It may run more than
-// once, and beside other steps that name the same rows: then all but one of them run again. Each
-// run is shown one state of the named rows, which was theirs between the call of Update and its
-// return. What the last run returns counts.
+// once, and beside other steps that name the same rows: then all but one of them run again. What
+// the last run returns counts, and that run is shown one state of the named rows, which was theirs
+// between the call of Update and its return. An earlier run may be shown rows as they were before,
+// each at a moment of its own.
 type Step func(r Reader, b *Batch) error
 
 // Reader reads one state of the map.

@@ -23,20 +23,29 @@ type waitCells struct {
 }
 
 func (e *waitCells) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return kv.UpdateLazy(ctx, e.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
+	var wrote map[string]int // by the run that counts, with sizes
+	err := kv.UpdateLazy(ctx, e.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		wrote = map[string]int{}
 		if err := step(r, b); err != nil {
 			return err
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
 		for i := range b.Len() {
 			key, value, deleted := b.Op(i)
 			if !deleted && bytes.HasPrefix(key, mvcc.MetaKey("wait/")) {
-				e.written[string(key)] = append(e.written[string(key)], len(key)+len(value))
+				wrote[string(key)] = len(key) + len(value)
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for key, size := range wrote {
+		e.written[key] = append(e.written[key], size)
+	}
+	return nil
 }
 
 // waits lists those in the store.

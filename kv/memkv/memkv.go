@@ -4,7 +4,8 @@
 // two-phase commit above it, and into something that does not claim to be exclusive, which forces
 // the layer above to work as on a shared store. It then also behaves as such a store may: it
 // refuses large updates, pins a snapshot at its first read, gives it up after some updates, and
-// runs a step without a lock, again when a row has changed meanwhile.
+// runs a step without a lock, first on what was there before, and again when a row has changed
+// meanwhile.
 package memkv
 
 import (
@@ -44,6 +45,9 @@ type Options struct {
 // an etcd cluster with its default settings, or lower.
 var SmallLimits = kv.Limits{Rows: 32, Ops: 128, Bytes: 64 << 10, Value: 32 << 10}
 
+// remembers is after how many updates a Shared engine remembers another state.
+const remembers = 4
+
 // Engine keeps everything in memory.
 type Engine struct {
 	opts   Options
@@ -55,8 +59,9 @@ type Engine struct {
 	mu struct {
 		sync.Mutex
 		tree    *btree.BTreeG[item]
-		changed map[string]int64 // a Shared engine's rows: the number of the last update of each
-		ranged  int64            // the number of the last deletion of a range
+		changed map[string]int64    // a Shared engine's rows: the number of the last update of each
+		before  *btree.BTreeG[item] // of a Shared engine, as it was some updates ago; or nil
+		ranged  int64               // the number of the last deletion of a range
 	}
 }
 
@@ -160,6 +165,13 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 		}
 		return e.write(rows, &b)
 	}
+	e.mu.Lock()
+	before := e.mu.before
+	e.mu.Unlock()
+	if before != nil {
+		// This run never counts, whatever it does.
+		_ = step(&reader{tree: before}, new(kv.Batch))
+	}
 	for {
 		wrote, refused, err := e.attempt(rows, step)
 		if !refused {
@@ -208,6 +220,9 @@ func (e *Engine) write(rows [][]byte, b *kv.Batch) (wrote bool, err error) {
 	}
 	n := e.applied.Add(1)
 	if e.opts.Shared {
+		if n%remembers == 0 {
+			e.mu.before = e.mu.tree.Copy()
+		}
 		for _, row := range rows {
 			e.mu.changed[string(row)] = n
 		}
