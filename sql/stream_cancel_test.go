@@ -170,22 +170,34 @@ func TestALargeCommitTimesOut(t *testing.T) {
 }
 
 // TestALargeCommitIsCancelledAndItsAnswerIsLost: then the result is unknown, and the client does
-// not learn that the statement was cancelled.
+// not learn that the statement was cancelled. One that is cancelled before the commit was sent knows
+// that there was none.
 func TestALargeCommitIsCancelledAndItsAnswerIsLost(t *testing.T) {
 	for _, plan := range []kvtest.FaultPlan{
 		{Applied: false}, {Applied: true}, {Err: context.DeadlineExceeded}, {Applied: true,
 			Err: context.Canceled},
 	} {
-		h := newHookedStreams(t, memkv.New(memkv.Options{}), 5*time.Millisecond)
-		a, other := newSession(t, h.Engine), newSession(t, h.Engine)
-		plan.At, plan.Times = 1, 1000
-		code := h.change(t, a, changes["commit"], func(p txn.CrashPoint) {
-			if p == txn.AfterCommitTS {
-				h.Cancel(a.PID(), a.Secret())
+		for _, before := range []bool{false, true} {
+			h := newHookedStreams(t, memkv.New(memkv.Options{}), 5*time.Millisecond)
+			a, other := newSession(t, h.Engine), newSession(t, h.Engine)
+			plan.At, plan.Times = 1, 1000
+			plan.Then = func() { h.Cancel(a.PID(), a.Secret()) }
+			code := h.change(t, a, changes["commit"], func(p txn.CrashPoint) {
+				if p != txn.AfterCommitTS {
+					return
+				}
+				if before {
+					h.Cancel(a.PID(), a.Secret())
+				}
 				h.faults.Plan(plan)
+			})
+			if before && plan.Applied {
+				require.Equal(t, sqlerr.QueryCanceled, code, "%+v", plan)
+				h.judge(t, a, other, code, "cancelled")
+				continue
 			}
-		})
-		require.Equal(t, sqlerr.StatementCompletionUnknown, code, "%+v", plan)
-		h.judge(t, a, other, code, "unknown")
+			require.Equal(t, sqlerr.StatementCompletionUnknown, code, "%+v", plan)
+			h.judge(t, a, other, code, "unknown")
+		}
 	}
 }

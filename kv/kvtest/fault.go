@@ -27,6 +27,8 @@ type FaultPlan struct {
 	Late bool
 	// Err is what they return; nil means ErrInjected.
 	Err error
+	// Then, if not nil, is called before one of them returns.
+	Then func()
 }
 
 // Fault is an engine of which chosen updates fail with an unknown result.
@@ -155,6 +157,9 @@ func (f *Fault) run(ctx context.Context, rows [][]byte, step kv.Step, update fun
 		if err := update(); err != nil {
 			return err
 		}
+	}
+	if p.Then != nil {
+		p.Then()
 	}
 	return fail
 }
