@@ -27,6 +27,10 @@ var (
 	// ErrTooLarge is returned by an Update beyond the engine's Limits.
 	ErrTooLarge = errors.New("kv: update is too large")
 
+	// ErrContended is returned by a step that gives up: other updates write its rows faster than
+	// it comes to an end. Fewer rows are written less often (InParts).
+	ErrContended = errors.New("kv: rows of the update are written all the time")
+
 	// ErrSnapshotGone is returned by a Snapshot that the engine has given up. Another one shows
 	// what is there now.
 	ErrSnapshotGone = errors.New("kv: snapshot is gone")

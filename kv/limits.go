@@ -82,13 +82,15 @@ func (l Limits) Lower(m Limits) Limits {
 
 // InParts calls update with rows, or what is to be done with each, in parts of the size that the
 // limits allow, and again with half of a part for which it returns ErrTooLarge: how much is written
-// for a row may be known only when it was read. The rows are of one group.
+// for a row may be known only when it was read. ErrContended cuts a part as well. The rows are of
+// one group.
 func InParts[T any](l Limits, rows []T, update func(part []T) error) error {
 	for n := bounded(len(rows), l.Rows); len(rows) > 0; {
 		n = min(n, len(rows))
 		err := update(rows[:n:n])
+		tooMany := errors.Is(err, ErrTooLarge) || errors.Is(err, ErrContended)
 		switch {
-		case n > 1 && errors.Is(err, ErrTooLarge):
+		case n > 1 && tooMany:
 			n = (n + 1) / 2 // of those that follow too: they are alike, as a rule
 			continue
 		case err != nil:

@@ -212,10 +212,16 @@ func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 	return s.AcknowledgeAll(ctx, [][]byte{key}, observer, run)
 }
 
-// acknowledgedRows bounds one update of AcknowledgeAll.
-const acknowledgedRows = 512
+const (
+	// acknowledgedRows bounds one update of AcknowledgeAll.
+	acknowledgedRows = 512
+	// acknowledgeRuns is how often the step of such an update runs before it is cut into halves.
+	acknowledgeRuns = 3
+)
 
-// AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes.
+// AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes. On an engine that
+// runs a step again when one of its rows was written meanwhile, an update of many rows that others
+// write all the time would never come to its end, so it is cut.
 func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint32,
 	run tso.Timestamp) error {
 	if err := s.enter(); err != nil {
@@ -228,7 +234,11 @@ func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint
 			longest := slices.MaxFunc(rows, func(a, b []byte) int { return len(a) - len(b) })
 			most := limits.Writes(mvcc.CellKeyBytes(longest))
 			for more := true; more && err == nil; {
+				runs := 0
 				err = kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+					if runs++; runs > acknowledgeRuns && len(rows) > 1 {
+						return kv.ErrContended
+					}
 					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer, run, most)
 					return err
 				})

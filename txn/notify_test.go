@@ -2,6 +2,7 @@ package txn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -234,6 +235,57 @@ func TestAcknowledgeKeepsWhatTheRunDidNotSee(t *testing.T) {
 
 	require.NoError(t, s.Announce(ctx, [][]byte{[]byte("a"), []byte("b")}, 3))
 	require.Equal(t, []string{"3:none:stamped"}, notified(t, s, "b"))
+}
+
+// busy is an engine on which other processes write all the time: no update of several rows finds
+// them as its step has read them.
+type busy struct {
+	kv.Engine
+	runs int
+}
+
+func (e *busy) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if len(rows) == 1 {
+		return e.Engine.Update(ctx, rows, step)
+	}
+	for ; ; e.runs++ {
+		if e.runs == 1000 {
+			return errors.New("the step ran a thousand times")
+		}
+		lost := errors.New("others have written the rows")
+		err := e.Engine.Update(ctx, rows, func(r kv.Reader, _ *kv.Batch) error {
+			if err := step(r, new(kv.Batch)); err != nil {
+				return err
+			}
+			return lost
+		})
+		if !errors.Is(err, lost) {
+			return err
+		}
+	}
+}
+
+func TestAcknowledgingBusyRowsEnds(t *testing.T) {
+	ctx := context.Background()
+	e := memkv.New(memkv.Options{Shared: true})
+	s := openStore(t, e, txn.Options{})
+	tx := begin(t, s)
+	var keys [][]byte
+	for _, key := range []string{"a", "b", "c", "d", "e"} {
+		tx.Notify([]byte(key), 1, nil)
+		require.NoError(t, tx.Insert([]byte(key), []byte("1")))
+		keys = append(keys, []byte(key))
+	}
+	require.NoError(t, tx.Commit(ctx))
+	s.AwaitSecondaries()
+
+	other := openStore(t, &busy{Engine: e}, txn.Options{})
+	run := begin(t, other)
+	require.NoError(t, other.AcknowledgeAll(ctx, keys, 1, run.StartTS()))
+	require.NoError(t, run.Rollback(ctx))
+	for _, key := range keys {
+		require.Empty(t, notified(t, s, string(key)))
+	}
 }
 
 func TestAcknowledgeKeepsWhatHasNoStamp(t *testing.T) {

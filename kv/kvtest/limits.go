@@ -146,10 +146,12 @@ func testInParts(t *testing.T, e kv.Engine) {
 		return own
 	}), own)
 	require.Equal(t, 1, calls)
-	calls = 0
-	require.ErrorIs(t, kv.InParts(kv.Limits{Rows: 8}, all[:8], func([][]byte) error {
-		calls++
-		return kv.ErrTooLarge
-	}), kv.ErrTooLarge)
-	require.Equal(t, 4, calls, "of 8, 4, 2 rows and of one, which cannot be cut")
+	for _, cut := range []error{kv.ErrTooLarge, kv.ErrContended} {
+		calls = 0
+		require.ErrorIs(t, kv.InParts(kv.Limits{Rows: 8}, all[:8], func([][]byte) error {
+			calls++
+			return cut
+		}), cut)
+		require.Equal(t, 4, calls, "of 8, 4, 2 rows and of one, which cannot be cut")
+	}
 }
