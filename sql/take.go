@@ -317,11 +317,16 @@ func (s *transactor) freed(taken map[uint32]*takenRows) {
 	}
 }
 
+// cleaningMax is how long the client of a commit waits for the removal of what it acknowledged: on
+// a store on the network others may write the same rows all the time.
+const cleaningMax = time.Second
+
 // endTaking follows the end of a transaction that has taken changes, when its row locks are
 // released. What was acknowledged by its commit is removed. A failure is made up for by the next
 // look at the row.
 func (s *transactor) endTaking(ctx context.Context, all *acknowledgements) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleaningMax)
+	defer cancel()
 	for _, taken := range all.of {
 		if all.committed {
 			rows := make([]observer.Change, 0, len(taken.rows))
