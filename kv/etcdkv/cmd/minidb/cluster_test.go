@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,7 +37,12 @@ type child struct {
 	read  sync.WaitGroup
 }
 
-func startCluster(t *testing.T) *cluster {
+// startCluster starts three gateways by minidb serve on three members.
+func startCluster(t *testing.T) *cluster { return startClusterOf(t, "minidb", "serve") }
+
+// startClusterOf starts gateways of a role of their own (main_test.go), whose arguments come before
+// those that all of them have.
+func startClusterOf(t *testing.T, role string, args ...string) *cluster {
 	ports := freePorts(t, 9)
 	at := func(i int) string { return fmt.Sprint("http://127.0.0.1:", ports[i]) }
 	c := &cluster{clients: []string{at(3), at(4), at(5)}}
@@ -56,9 +62,9 @@ func startCluster(t *testing.T) *cluster {
 	c.store = "etcd://" + strings.Join(hosts, ",") + "/test"
 	for i := range 3 {
 		addr := fmt.Sprint("127.0.0.1:", ports[6+i])
-		c.gateways = append(c.gateways, &child{t: t, role: "minidb", addr: addr,
+		c.gateways = append(c.gateways, &child{t: t, role: role, addr: addr,
 			ready: "minidb is ready",
-			args:  []string{"serve", "--listen", addr, "--store", c.store}})
+			args:  append(slices.Clone(args), "--listen", addr, "--store", c.store)})
 	}
 	for _, g := range c.gateways {
 		g.start()

@@ -30,16 +30,7 @@ func TestKilledProcesses(t *testing.T) {
 	l := startLoad(t, c)
 	l.more(50)
 	for round := range rounds(t, 3) {
-		victims := []struct {
-			what string
-			*child
-		}{
-			{"a gateway", c.gateways[round%3]},
-			{"the gateway that serves timestamps", c.serving()},
-			{"a member", c.members[round%3]},
-			{"the leading member", c.members[c.leader(t)]},
-		}
-		for _, v := range victims {
+		for _, v := range c.victims(t, round) {
 			v.kill()
 			t.Logf("round %d, %s: 20 commits after %s", round, v.what, l.more(20))
 			v.start()
@@ -47,6 +38,22 @@ func TestKilledProcesses(t *testing.T) {
 		}
 	}
 	l.finish(t)
+}
+
+// victim is a process that is to be killed.
+type victim struct {
+	what string
+	*child
+}
+
+// victims returns what each round kills, one after the other.
+func (c *cluster) victims(t *testing.T, round int) []victim {
+	return []victim{
+		{"a gateway", c.gateways[round%3]},
+		{"the gateway that serves timestamps", c.serving()},
+		{"a member", c.members[round%3]},
+		{"the leading member", c.members[c.leader(t)]},
+	}
 }
 
 // serving returns the gateway that took the office last, as far as the logs say: where several

@@ -29,13 +29,20 @@ type load struct {
 	c       *cluster
 	clients sync.WaitGroup
 	end     chan struct{}
-	commits atomic.Int64
 	next    atomic.Int64
+	tally
+
+	names sync.Mutex
+	by    map[string]outcome // transfers and documents by their name
+}
+
+// tally is what came of the transactions of all clients.
+type tally struct {
+	commits atomic.Int64
 
 	mu       sync.Mutex
-	by       map[string]outcome // transfers and documents by their name
-	refused  map[string]int     // codes of definite failures
-	anything error              // what no client should see
+	refused  map[string]int // codes of failures
+	anything error          // what no client should see
 }
 
 type outcome byte
@@ -55,14 +62,14 @@ CREATE TABLE document (url text PRIMARY KEY, hash int NOT NULL UNIQUE);
 INSERT INTO account SELECT g, 1000 FROM generate_series(1, 12) g;`
 
 func startLoad(t *testing.T, c *cluster) *load {
-	l := &load{c: c, end: make(chan struct{}), by: map[string]outcome{}, refused: map[string]int{}}
+	l := &load{c: c, end: make(chan struct{}), by: map[string]outcome{}}
 	conn, err := connect(context.Background(), c.gateways[0].addr)
 	require.NoError(t, err)
 	_, err = conn.Exec(context.Background(), schema, pgx.QueryExecModeSimpleProtocol)
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(context.Background()))
 	for i := range 12 {
-		l.clients.Go(func() { l.client(i) })
+		l.clients.Go(func() { c.client(i, l.end, l.work) })
 	}
 	return l
 }
@@ -74,13 +81,14 @@ func connect(ctx context.Context, addr string) (*pgx.Conn, error) {
 		"/postgres?default_query_exec_mode=simple_protocol")
 }
 
-// client works on one gateway after the other: on the next when it loses its connection.
-func (l *load) client(n int) {
+// client works until the end on one gateway after the other: on the next when it loses its
+// connection.
+func (c *cluster) client(n int, end <-chan struct{}, work func(*pgx.Conn, *rand.Rand)) {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	var conn *pgx.Conn
 	for gateway := n; ; {
 		select {
-		case <-l.end:
+		case <-end:
 			if conn != nil {
 				_ = conn.Close(context.Background())
 			}
@@ -90,20 +98,27 @@ func (l *load) client(n int) {
 		if conn == nil || conn.IsClosed() {
 			gateway++
 			var err error
-			conn, err = connect(context.Background(),
-				l.c.gateways[gateway%len(l.c.gateways)].addr)
+			conn, err = connect(context.Background(), c.gateways[gateway%len(c.gateways)].addr)
 			if err != nil {
 				continue
 			}
 		}
-		name := fmt.Sprint(l.next.Add(1))
-		work := l.transfer
-		if r.IntN(3) == 0 {
-			work = l.register
-		}
-		out, err := work(conn, r, name)
-		l.note(name, out, err)
+		work(conn, r)
 	}
+}
+
+// work is one transfer or one document.
+func (l *load) work(conn *pgx.Conn, r *rand.Rand) {
+	name := fmt.Sprint(l.next.Add(1))
+	work := l.transfer
+	if r.IntN(3) == 0 {
+		work = l.register
+	}
+	out, err := work(conn, r, name)
+	l.names.Lock()
+	l.by[name] = out
+	l.names.Unlock()
+	l.note(name, out, err)
 }
 
 // transfer moves money in a transaction of four statements.
@@ -117,13 +132,18 @@ func (l *load) transfer(conn *pgx.Conn, r *rand.Rand, name string) (outcome, err
 		fmt.Sprintf("INSERT INTO journal VALUES ('%s', %d, %d, 1)", name, from, to),
 	} {
 		if err := execute(conn, text); err != nil {
-			if !conn.IsClosed() {
-				_ = execute(conn, "ROLLBACK")
-			}
-			return refused, err
+			return refused, undo(conn, err)
 		}
 	}
 	return ended(execute(conn, "COMMIT"))
+}
+
+// undo ends a transaction that has failed, and returns its error.
+func undo(conn *pgx.Conn, err error) error {
+	if !conn.IsClosed() {
+		_ = execute(conn, "ROLLBACK")
+	}
+	return err
 }
 
 // register adds a document by one statement, if no other one has its hash.
@@ -151,10 +171,10 @@ func execute(conn *pgx.Conn, text string) error {
 	return err
 }
 
-func (l *load) note(name string, out outcome, err error) {
+// note counts what came of a transaction.
+func (l *tally) note(name string, out outcome, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.by[name] = out
 	if out == acknowledged {
 		l.commits.Add(1)
 		return
@@ -167,6 +187,9 @@ func (l *load) note(name string, out outcome, err error) {
 	if out == unknown {
 		code += ", unknown"
 	}
+	if l.refused == nil {
+		l.refused = map[string]int{}
+	}
 	l.refused[code]++
 	switch code {
 	case "40001", "40P01", "23505", "57P03", "40003, unknown", "lost connection",
@@ -177,7 +200,7 @@ func (l *load) note(name string, out outcome, err error) {
 }
 
 // more waits until so many further commits were acknowledged.
-func (l *load) more(n int64) time.Duration {
+func (l *tally) more(n int64) time.Duration {
 	begun := time.Now()
 	for want := l.commits.Load() + n; l.commits.Load() < want; {
 		pause()

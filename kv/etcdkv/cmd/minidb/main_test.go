@@ -9,7 +9,7 @@ import (
 )
 
 // childRole is the environment variable that makes the test's program another one: a member of an
-// etcd cluster, or minidb.
+// etcd cluster, minidb, or a gateway that runs observers.
 const childRole = "MINIDB_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -23,5 +23,10 @@ func TestMain(m *testing.M) {
 		}
 	case "minidb":
 		cli.Main(engines)
+	case "observing":
+		if err := runObserving(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 }
