@@ -17,4 +17,8 @@
 // programs need is pinned: go.mod, node/package-lock.json, and Debian's packages (debian.txt),
 // which ./install puts in place. A client whose tools are missing is skipped, which fails the test
 // where MINIDB_CLIENTS=all, as in CI.
+//
+// MINIDB_CLIENTS_GATEWAYS are URLs of servers of minidb, with spaces in between, on a store that
+// they share: the programs then run on one after the other, and not on a server of the test's own
+// (TestClients in kv/etcdkv/cmd/minidb starts them).
 package clients

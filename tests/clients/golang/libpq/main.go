@@ -96,9 +96,23 @@ func traffic(db *sqlx.DB) {
 		return err
 	})
 	cases.Run("listener", func() error {
-		l := pq.NewListener(cases.URL(), time.Second, time.Minute, nil)
+		// Where a server refuses LISTEN, Listen tries again for good, and says so by an event.
+		ends := make(chan error, 1)
+		end := func(err error) {
+			select {
+			case ends <- err:
+			default:
+			}
+		}
+		l := pq.NewListener(cases.URL(), time.Second, time.Minute,
+			func(_ pq.ListenerEventType, err error) {
+				if err != nil {
+					end(err)
+				}
+			})
 		defer l.Close()
-		if err := l.Listen("ch"); err != nil {
+		go func() { end(l.Listen("ch")) }()
+		if err := <-ends; err != nil {
 			return err
 		}
 		if _, err := db.Exec("notify ch, 'hello'"); err != nil {
