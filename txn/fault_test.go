@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/txntest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,7 +32,7 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 			for _, times := range []int{1, 2, 1000} {
 				for _, plan := range []kvtest.FaultPlan{{}, {Applied: true}, {Late: true}} {
 					plan.At, plan.Times = at, times
-					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(),
+					verdicts[txntest.FailedUpdate(t, fmt.Sprintf("%s, %+v", name, plan), open(),
 						options[name], plan)]++
 				}
 			}
@@ -43,52 +42,6 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 		require.NotZero(t, verdicts[v], "no plan led to %q", v)
 	}
 	t.Logf("%v", verdicts)
-}
-
-func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options,
-	plan kvtest.FaultPlan) string {
-	ctx := context.Background()
-	f := kvtest.NewFault(e)
-	clock := int64(1000)
-	opts.Clock = func() int64 { return clock }
-	opts.LockWait, opts.BatchKeys, opts.Logger = time.Millisecond, 1, slog.New(slog.DiscardHandler)
-	s, err := openTxn(ctx, f, opts)
-	require.NoError(t, err)
-	commit(t, s, "a", "10", "b", "10", "c", "0")
-
-	f.Plan(plan)
-	tx := begin(t, s)
-	require.NoError(t, tx.Set([]byte("a"), []byte("3")))
-	require.NoError(t, tx.Set([]byte("b"), []byte("17")))
-	require.NoError(t, tx.Insert([]byte("d"), []byte("7")))
-	err = tx.Commit(ctx)
-	f.Plan(kvtest.FaultPlan{})
-	clock += 3_600_000 // whatever was left is now expired
-
-	reader := begin(t, s)
-	read := func() string {
-		return fmt.Sprintf("%v %v %v", get(t, reader, "a"), get(t, reader, "b"),
-			get(t, reader, "d"))
-	}
-	got := read()
-	require.NoError(t, f.Land())
-	reader.Idle()
-	require.Equal(t, got, read(), "%s: what lands later is above every snapshot that has missed it",
-		what)
-	after, before := "3 17 7", "10 10 <nil>"
-	require.NoError(t, reader.Rollback(ctx))
-	require.NoError(t, s.Close())
-	switch {
-	case err == nil:
-		require.Equal(t, after, got, what)
-		require.NotZero(t, tx.CommitTS(), what)
-		return "committed"
-	case errors.Is(err, txn.ErrAmbiguous):
-		require.Contains(t, []string{after, before}, got, what)
-		return "ambiguous"
-	}
-	require.Equal(t, before, got, "%s: %v", what, err)
-	return "failed"
 }
 
 // TestALostAnswerIsFoundOut: one lost answer at the commit point is not ambiguous; the coordinator

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,7 @@ func TestSnapshotsAreConsistentUnderLoad(t *testing.T) {
 		ctx := context.Background()
 		var setup []string
 		for i := range accounts {
-			setup = append(setup, string(account(i)), "100")
+			setup = append(setup, string(purse(i)), "100")
 		}
 		commit(t, s, setup...)
 		var writing, reading sync.WaitGroup
@@ -73,12 +74,12 @@ func move(ctx context.Context, s *txn.Store, from, to, amount int) error {
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 	for _, m := range []struct{ account, by int }{{from, -amount}, {to, amount}} {
-		v, err := tx.Get(ctx, account(m.account))
+		v, err := tx.Get(ctx, purse(m.account))
 		if err != nil {
 			return err
 		}
-		if err := tx.Set(account(m.account),
-			fmt.Appendf(nil, "%d", balanceOf(v)+m.by)); err != nil {
+		if err := tx.Set(purse(m.account),
+			fmt.Appendf(nil, "%d", inPurse(v)+m.by)); err != nil {
 			return err
 		}
 	}
@@ -100,7 +101,7 @@ func audit(ctx context.Context, s *txn.Store, want int) error {
 	seen := map[string]string{}
 	for it.Next() {
 		seen[string(it.Key())] = string(it.Value())
-		sum += balanceOf(it.Value())
+		sum += inPurse(it.Value())
 	}
 	if err := errors.Join(it.Err(), it.Close()); err != nil {
 		return err
@@ -182,4 +183,12 @@ func history(t *testing.T, c scriptConfig, seed uint64) string {
 		}
 	}
 	return out.String()
+}
+
+// purse is the key of an account, which holds a number.
+func purse(i int) []byte { return fmt.Appendf(nil, "a/%02d", i) }
+
+func inPurse(v []byte) int {
+	n, _ := strconv.Atoi(string(v))
+	return n
 }

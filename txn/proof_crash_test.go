@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/txntest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,20 +18,13 @@ import (
 // collection and of Close, on what an earlier crash left. It takes three tenths of
 // MINIDB_CRASH_POINTS.
 func TestCrashesWhileRecovering(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
-		var err error
-		seed, err = strconv.ParseUint(v, 10, 64)
-		require.NoError(t, err, "MINIDB_CRASH_SEED")
-	}
-	t.Logf("MINIDB_CRASH_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(crashSeed(t), 0))
 	taken := map[string]int{}
 	missing := func() string {
 		return firstMissing(taken, []string{"opening", "settling locks", "collecting", "closing"})
 	}
 	for left := crashPoints(t) * 3 / 10; left > 0 || missing() != "" && left > -crashesMore; {
-		b := &bank{t: t, rng: rng, opts: bankOptions(rng)}
+		b := &bank{t: t, rng: rng, opts: txntest.BankOptions(rng)}
 		if b.opts.Protocol <= txn.OnePhase && rng.IntN(2) == 0 {
 			b.opts.Protocol = txn.TwoPhase // which leaves locks
 		}

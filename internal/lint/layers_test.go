@@ -57,7 +57,7 @@ var libraryImporters = map[string][]string{
 	"github.com/mattn/go-runewidth":     {"internal/shell"},
 	"github.com/mattn/go-isatty":        {"cmd/minidb"},
 	"modernc.org/sqlite":                {"internal/bench"},
-	"github.com/stretchr/testify":       {"kv/kvtest"},
+	"github.com/stretchr/testify":       {"kv/kvtest", "txn/txntest"},
 	"github.com/lib/pq":                 nil,
 	"github.com/cockroachdb/datadriven": nil,
 	"go.uber.org/goleak":                nil,
@@ -122,7 +122,7 @@ var allowedImports = map[string][]string{
 // engines may be named only where a store is opened; all other packages use kv.Engine.
 var (
 	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest", "kv/record"}
-	engineOpeners = []string{".", "kv", "cmd", "internal/bench", "tests"}
+	engineOpeners = []string{".", "kv", "cmd", "internal/bench", "tests", "txn/txntest"}
 )
 
 // raisers are the packages whose errors travel as panics: each catches at its exported functions.

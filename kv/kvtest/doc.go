@@ -7,6 +7,7 @@
 //   - [Mirror] runs every update on two engines and fails when they disagree.
 //   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the
 //     ambiguous results that a store on the network gives when a reply is lost.
+//   - [Mortal] is the way of one process to an engine that others share, and ends with it.
 //
 // The wrappers pass on the optional interfaces of what they wrap, as far as it has them.
 package kvtest

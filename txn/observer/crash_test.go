@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
@@ -435,7 +436,7 @@ func (w *world) tolerate(err error) {
 		locked   *txn.LockedError
 	)
 	if err != nil && !errors.As(err, &conflict) && !errors.As(err, &locked) &&
-		!errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, errDead) &&
+		!errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, kvtest.ErrDead) &&
 		!errors.Is(err, context.Canceled) {
 		w.t.Errorf("%v", err)
 	}

@@ -1,9 +1,7 @@
 package observer_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -32,59 +31,11 @@ const (
 	sharedTurns  = 8 // transactions of one process in a round
 )
 
-// errDead is what a dead process hears from its store.
-var errDead = fmt.Errorf("the process is dead: %w", kv.ErrClosed)
-
 // process is a store of a shared engine, with its workers and a writer.
 type process struct {
 	*world
-	engine *lifeline
+	engine *kvtest.Mortal
 	pools  []*observer.Pool
-}
-
-// lifeline is a process's own way to the shared engine: from its death on nothing goes through.
-type lifeline struct {
-	kv.Wrapped
-	dead atomic.Bool
-}
-
-func (m *lifeline) death() error {
-	if m.dead.Load() {
-		return errDead
-	}
-	return nil
-}
-
-// Snapshot implements kv.Engine.
-func (m *lifeline) Snapshot() (kv.Snapshot, error) {
-	if err := m.death(); err != nil {
-		return nil, err
-	}
-	return m.Wrapped.Snapshot()
-}
-
-// Update implements kv.Engine.
-func (m *lifeline) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
-	if err := m.death(); err != nil {
-		return err
-	}
-	return m.Wrapped.Update(ctx, rows, step)
-}
-
-// UpdateLazy implements kv.Lazy.
-func (m *lifeline) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	if err := m.death(); err != nil {
-		return err
-	}
-	return m.Wrapped.UpdateLazy(ctx, rows, step)
-}
-
-// DeleteRange implements kv.RangeDeleter.
-func (m *lifeline) DeleteRange(ctx context.Context, span kv.Span) error {
-	if err := m.death(); err != nil {
-		return err
-	}
-	return m.Wrapped.DeleteRange(ctx, span)
 }
 
 // colony is the engine, and the processes on it.
@@ -136,7 +87,7 @@ func newColony(t *testing.T, rng *rand.Rand) *colony {
 // start adds a process. One that is mortal dies at some crash point.
 func (c *colony) start(mortal bool) *process {
 	c.n++
-	p := &process{engine: &lifeline{Wrapped: kv.Wrapped{Engine: c.engine}}}
+	p := &process{engine: kvtest.NewMortal(c.engine)}
 	p.world = &world{t: c.t, generation: c.n,
 		dice: rand.New(rand.NewPCG(c.rng.Uint64(), 6))}
 	p.opts = txn.Options{Oracle: c.oracle, Lease: sharedLease, LeaseRenewal: -1,
@@ -146,13 +97,13 @@ func (c *colony) start(mortal bool) *process {
 	}
 	if mortal {
 		p.opts.CrashPoint = func(txn.CrashPoint) bool {
-			if p.roll(150) && p.engine.dead.CompareAndSwap(false, true) {
+			if p.roll(150) && p.engine.Kill() {
 				select {
 				case c.died <- struct{}{}:
 				default:
 				}
 			}
-			return p.engine.dead.Load()
+			return p.engine.Dead()
 		}
 	} else {
 		p.quiet = true
@@ -263,7 +214,7 @@ func (c *colony) await(wait func()) {
 func (c *colony) living() []*process {
 	var living []*process
 	for _, p := range c.all {
-		if !p.engine.dead.Load() {
+		if !p.engine.Dead() {
 			living = append(living, p)
 		}
 	}
@@ -301,7 +252,7 @@ func (c *colony) expire(but ...*process) {
 	for range 4 {
 		c.clock.Add((sharedLease / 2).Milliseconds())
 		for _, p := range append(slices.Clone(but), c.first) {
-			if err := p.s.RenewLease(ctx); !errors.Is(err, errDead) {
+			if err := p.s.RenewLease(ctx); !errors.Is(err, kvtest.ErrDead) {
 				require.NoError(c.t, err)
 			}
 		}
