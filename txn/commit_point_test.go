@@ -30,8 +30,8 @@ func (e *distant) Update(ctx context.Context, rows [][]byte, step kv.Step) error
 }
 
 // atCommitPoint prewrites, and calls a function before the commit point.
-func atCommitPoint(t *testing.T, do func(e *distant, cancel context.CancelFunc)) (err error,
-	value any) {
+func atCommitPoint(t *testing.T, do func(e *distant, cancel context.CancelFunc)) (value any,
+	err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e := &distant{Engine: memkv.New(memkv.Options{})}
@@ -47,13 +47,13 @@ func atCommitPoint(t *testing.T, do func(e *distant, cancel context.CancelFunc))
 	value = get(t, after, "z")
 	require.NoError(t, after.Rollback(context.Background()))
 	require.NoError(t, s.Close())
-	return err, value
+	return value, err
 }
 
 // TestTheEngineBoundsTheCommitPoint: an engine that answers late, but answers, commits.
 func TestTheEngineBoundsTheCommitPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		err, value := atCommitPoint(t, func(e *distant, _ context.CancelFunc) {
+		value, err := atCommitPoint(t, func(e *distant, _ context.CancelFunc) {
 			e.takes.Store(int64(8 * time.Second))
 		})
 		require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestTheEngineBoundsTheCommitPoint(t *testing.T) {
 // back, and its caller knows.
 func TestTheCallerEndsTheCommitPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		err, value := atCommitPoint(t, func(e *distant, cancel context.CancelFunc) {
+		value, err := atCommitPoint(t, func(e *distant, cancel context.CancelFunc) {
 			e.takes.Store(int64(time.Second))
 			cancel()
 		})
