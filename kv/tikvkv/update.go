@@ -1,0 +1,143 @@
+package tikvkv
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tikverr "github.com/tikv/client-go/v2/error"
+	tikvapi "github.com/tikv/client-go/v2/kv"
+	"github.com/tikv/client-go/v2/tikv"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// Update implements kv.Engine.
+func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if e.closed.Load() {
+		return kv.NotApplied(kv.ErrClosed)
+	}
+	if len(rows) > limits.Rows {
+		return limits.Check(len(rows), new(kv.Batch))
+	}
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return kv.NotApplied(err)
+		}
+		applied, err := e.attempt(ctx, rows, step)
+		if applied || err != nil {
+			return err
+		}
+		if try < 2 {
+			continue
+		}
+		if err := pause(ctx, try-2); err != nil { // others write the same rows
+			return kv.NotApplied(err)
+		}
+	}
+}
+
+// attempt runs the step once, and applies its batch unless a row has changed meanwhile.
+func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (applied bool,
+	err error) {
+	r := &stepReader{reader: reader{e: e}}
+	var b kv.Batch
+	err = step(r, &b)
+	switch {
+	case errors.Is(r.failed, kv.ErrSnapshotGone):
+		return false, kv.NotApplied(r.failed)
+	case r.failed != nil:
+		return false, kv.NotApplied(r.failed)
+	case err != nil:
+		return false, err
+	}
+	if err := b.CheckRows(rows); err != nil {
+		return false, err
+	}
+	if err := limits.Check(len(rows), &b); err != nil {
+		return false, err
+	}
+	if b.Empty() {
+		return true, nil
+	}
+	if err := r.pin(ctx); err != nil {
+		return false, kv.NotApplied(err)
+	}
+	return e.commit(ctx, r.ts, rows, &b)
+}
+
+// commit applies a batch unless a row was written, or named by another update, since a timestamp.
+func (e *Engine) commit(ctx context.Context, since uint64, rows [][]byte,
+	b *kv.Batch) (applied bool, err error) {
+	txn, err := e.store.Begin(tikv.WithStartTS(since))
+	if err != nil {
+		return false, kv.NotApplied(explain(err))
+	}
+	txn.SetEnableAsyncCommit(false)
+	txn.SetEnable1PC(false)
+	for i := range b.Len() {
+		key, value, deleted := b.Op(i)
+		name := e.names.cell(key)
+		if deleted {
+			err = txn.Delete(name)
+		} else {
+			err = txn.Set(name, encode(value))
+		}
+		if err != nil {
+			return false, kv.NotApplied(explain(err))
+		}
+	}
+	guards := make([][]byte, len(rows))
+	for i, row := range rows {
+		guards[i] = e.names.guard(row)
+	}
+	// In an optimistic transaction this asks the cluster for nothing: it makes a lock of each guard
+	// a mutation of the commit.
+	lock := tikvapi.NewLockCtx(since, tikvapi.LockNoWait, time.Now())
+	if err := txn.LockKeys(ctx, lock, guards...); err != nil {
+		return false, kv.NotApplied(explain(err))
+	}
+	if err := ctx.Err(); err != nil {
+		return false, kv.NotApplied(err)
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.o.Patience)
+	defer cancel()
+	err = txn.Commit(within)
+	switch {
+	case err == nil:
+		return true, nil
+	case tikverr.IsErrorUndetermined(err):
+		return false, explain(err)
+	case conflict(err):
+		return false, nil
+	}
+	return false, kv.NotApplied(explain(err))
+}
+
+// stepReader is the reader of a step. Its failures are those of the engine, whatever the step makes
+// of them.
+type stepReader struct {
+	reader
+	failed error
+}
+
+func (s *stepReader) note(err error) error {
+	if err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *stepReader) Get(ctx context.Context, key []byte) ([]byte, error) {
+	value, err := s.reader.Get(ctx, key)
+	return value, s.note(err)
+}
+
+func (s *stepReader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	it, err := s.reader.NewIter(ctx, span)
+	if err != nil {
+		return nil, s.note(err)
+	}
+	it.(*iterator).failed = func(err error) { _ = s.note(err) }
+	return it, nil
+}
