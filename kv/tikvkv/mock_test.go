@@ -2,6 +2,8 @@ package tikvkv
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,17 +16,16 @@ import (
 type cluster struct {
 	*testutils.MockCluster
 	client *testutils.MockClient
-	pd     pd.Client
-	store  uint64 // the only one
+	pd     *clock
+	splits sync.Mutex
 }
 
 // newCluster starts a cluster of one region.
 func newCluster(t testing.TB) *cluster {
-	quiet()
 	client, mock, pd, err := testutils.NewMockTiKV("", nil)
 	require.NoError(t, err)
-	c := &cluster{MockCluster: mock, client: client, pd: pd}
-	c.store, _, _ = testutils.BootstrapWithSingleStore(mock)
+	c := &cluster{MockCluster: mock, client: client, pd: &clock{Client: pd}}
+	testutils.BootstrapWithSingleStore(mock)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return c
 }
@@ -48,3 +49,23 @@ func (c *cluster) open(t testing.TB, o Options, wrap func(tikv.Client) tikv.Clie
 type unclosed struct{ tikv.Client }
 
 func (unclosed) Close() error { return nil }
+
+// clock is the mock's PD, of which the time can be set forwards.
+type clock struct {
+	pd.Client
+	ahead atomic.Int64 // milliseconds
+}
+
+func (c *clock) GetTS(ctx context.Context) (physical, logical int64, err error) {
+	physical, logical, err = c.Client.GetTS(ctx)
+	return physical + c.ahead.Load(), logical, err
+}
+
+func (c *clock) GetTSAsync(ctx context.Context) pd.TSFuture { return future{c, ctx} }
+
+type future struct {
+	c   *clock
+	ctx context.Context
+}
+
+func (f future) Wait() (physical, logical int64, err error) { return f.c.GetTS(f.ctx) }
