@@ -183,8 +183,8 @@ func (db *DB) open(dir string, settings map[string]string, eo pebblekv.Options) 
 		Companion: db.temporary.open, RowCacheBytes: db.rowCache, SectionCacheBytes: db.columnCache,
 		SectionFile: db.columnFile,
 	}
-	if db.shared.oracle != nil {
-		to.Oracle, to.Lease = db.shared.oracle, sharedLease
+	if db.shared.source != nil {
+		to.Oracle, to.Lease = db.shared.source, sharedLease
 	}
 	if db.opts.store != nil {
 		db.opts.store(&to)

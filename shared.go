@@ -29,14 +29,15 @@ const sharedLease = 4 * time.Second
 // sharedStore is what a process needs for a store that it shares with others. The zero value is of
 // a directory, which needs nothing.
 type sharedStore struct {
-	oracle *elected.Oracle
+	source  tso.Source
+	elected *elected.Oracle // which is the source, or nil when the store has an oracle of its own
 }
 
 func (s *sharedStore) close() error {
-	if s.oracle == nil {
+	if s.elected == nil {
 		return nil
 	}
-	return s.oracle.Close()
+	return s.elected.Close()
 }
 
 // openShared opens the store that a URL names.
@@ -77,9 +78,16 @@ func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
 		}
 	}
 	if kv.IsExclusive(db.engine) {
-		return nil // the store's own oracle does
+		return nil // txn.Open makes an oracle
 	}
 	o := db.opts.oracle
+	if db.shared.source = tso.OracleOf(db.engine); db.shared.source != nil {
+		if o.listen != "" || o.tls != nil {
+			return fmt.Errorf("a %s:// store has timestamps of its own: leave out "+
+				"minidb.OracleAddress and OracleTLS (minidb serve: --oracle-…)", u.Scheme)
+		}
+		return nil
+	}
 	if o.listen == "" {
 		if host := otherMachine(u.Hosts); host != "" {
 			return fmt.Errorf("%s is on another machine, from which other processes may use the "+
@@ -97,24 +105,29 @@ func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
 			"which one they should use (minidb.OracleAddress, or minidb serve --oracle-advertise "+
 			"HOST:PORT)", at), l.Close())
 	}
-	db.shared.oracle, err = elected.Open(ctx, elected.Options{Engine: db.engine,
+	db.shared.elected, err = elected.Open(ctx, elected.Options{Engine: db.engine,
 		Key: txn.OracleKey(), Listener: l, Advertise: o.advertise, TLS: o.tls,
 		AcceptClock: db.opts.acceptClock, Logger: db.opts.logger})
-	return advisedOfClock(err)
+	if err != nil {
+		return advisedOfClock(err)
+	}
+	db.shared.source = db.shared.elected
+	return nil
 }
 
-// mustHoldDatabase refuses a store in which no process has opened a database yet.
+// mustHoldDatabase refuses a store in which no process has opened a database yet: it holds nothing.
 func (db *DB) mustHoldDatabase(ctx context.Context) error {
-	snap, err := db.engine.Snapshot()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = snap.Close() }()
-	cell, err := tso.ReadCell(ctx, snap, txn.OracleKey())
-	if err == nil && cell.Mark == 0 && cell.Holder == nil {
-		err = errors.New("there is no database")
-	}
-	return err
+	return kv.Repeat(ctx, db.engine, func(r kv.Reader) error {
+		it, err := r.NewIter(ctx, kv.Span{})
+		if err != nil {
+			return err
+		}
+		found := it.First()
+		if err := errors.Join(it.Err(), it.Close()); err != nil || found {
+			return err
+		}
+		return errors.New("there is no database")
+	})
 }
 
 // otherMachine returns the first host that is not this machine for certain.
