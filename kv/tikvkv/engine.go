@@ -13,12 +13,13 @@ import (
 
 // Engine is a store on a cluster.
 type Engine struct {
-	store  *tikv.KVStore
-	o      Options
-	names  names
-	oracle pdOracle
-	counts counts
-	closed atomic.Bool
+	store   *tikv.KVStore
+	o       Options
+	names   names
+	oracle  pdOracle
+	counts  counts
+	latches latches
+	closed  atomic.Bool
 	// failing says that the last read was not answered within the patience.
 	failing atomic.Bool
 	// work is the reads that run, also those that nothing waits for any more.

@@ -56,11 +56,14 @@ func explain(err error) error {
 	case errors.Is(err, tikverr.ErrTiKVDiskFull):
 		return errors.Join(kv.ErrDiskFull, fmt.Errorf("tikvkv: %w", err))
 	case transient(err):
-		// Not as an error of a context: the caller's has not ended.
-		return fmt.Errorf("%w: %v", kv.ErrUnavailable, err)
+		return unavailable(err)
 	}
 	return fmt.Errorf("tikvkv: %w", err)
 }
+
+// unavailable returns the error for a cluster that did not answer within the patience. It is not
+// one of a context: the caller's has not ended.
+func unavailable(err error) error { return fmt.Errorf("%w: %v", kv.ErrUnavailable, err) }
 
 // reads makes a read, again and again until the cluster answers or the patience is over. Once it
 // was over, other reads are tried for as long as one request may take, so that a statement of many
@@ -82,13 +85,16 @@ func reads[T any](e *Engine, ctx context.Context,
 	for try := 0; ; try++ {
 		got, err = apart(e, within, read)
 		switch {
-		case err == nil || !transient(err) && ctx.Err() == nil:
+		case err == nil:
 			e.failing.Store(false)
-			return got, explain(err)
+			return got, nil
 		case ctx.Err() != nil:
 			return got, ctx.Err()
-		case pause(within, try) != nil:
+		case within.Err() != nil, transient(err) && pause(within, try) != nil:
 			e.failing.Store(true)
+			return got, unavailable(err)
+		case !transient(err):
+			e.failing.Store(false)
 			return got, explain(err)
 		}
 	}

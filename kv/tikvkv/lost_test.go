@@ -49,7 +49,7 @@ func (l *loser) SendRequest(ctx context.Context, addr string, req *tikvrpc.Reque
 			}
 			l.send()
 		}
-		l.c.pd.ahead.Add(expiry) // so that nothing has to wait for the lock that it leaves
+		l.c.pd.ahead.Add(expiry)     // so that nothing has to wait for the lock that it leaves
 		return nil, context.Canceled // after which the client gives up
 	}
 	resp, err := l.Client.SendRequest(ctx, addr, req, timeout)

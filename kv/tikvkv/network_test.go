@@ -15,7 +15,7 @@ import (
 	"github.com/tikv/client-go/v2/util/codec"
 )
 
-// network is between an engine and the cluster. One of some requests meets one of its events.
+// network is between an engine and the cluster. One of some requests meets an event.
 type network struct {
 	tikv.Client
 	c     *cluster
@@ -23,6 +23,7 @@ type network struct {
 
 	mu   sync.Mutex
 	dice *rand.Rand
+	next int // of the events, which come in turn
 	hits map[string]int
 }
 
@@ -31,29 +32,35 @@ var errCut = errors.New("the connection was cut")
 // events are what a request may meet, each on its way to the cluster or from there.
 var events = []struct {
 	name string
-	rare bool // for the client waits for long after it
+	rare bool // it comes each fourth time, for the client waits for long after it
 	meet func(n *network, req *tikvrpc.Request, send sender) (*tikvrpc.Response, error)
 }{
-	{"split", false, func(n *network, req *tikvrpc.Request, send sender) (*tikvrpc.Response, error) {
+	{name: "split", meet: func(n *network, req *tikvrpc.Request,
+		send sender) (*tikvrpc.Response, error) {
 		n.c.splitAt(keyOf(req))
 		return send()
 	}},
-	{"the leader moved", false, refused(&errorpb.Error{NotLeader: &errorpb.NotLeader{}})},
-	{"the region changed", false, refused(&errorpb.Error{EpochNotMatch: &errorpb.EpochNotMatch{}})},
-	{"the region is not there", false, refused(&errorpb.Error{RegionNotFound: &errorpb.RegionNotFound{}})},
-	{"the server is busy", true, refused(&errorpb.Error{ServerIsBusy: &errorpb.ServerIsBusy{}})},
-	{"the command is stale", false, refused(&errorpb.Error{StaleCommand: &errorpb.StaleCommand{}})},
-	{"lost", false, func(*network, *tikvrpc.Request, sender) (*tikvrpc.Response, error) {
+	{name: "the leader moved",
+		meet: refused(&errorpb.Error{NotLeader: &errorpb.NotLeader{}})},
+	{name: "the region changed",
+		meet: refused(&errorpb.Error{EpochNotMatch: &errorpb.EpochNotMatch{}})},
+	{name: "the region is not there",
+		meet: refused(&errorpb.Error{RegionNotFound: &errorpb.RegionNotFound{}})},
+	{name: "the server is busy", rare: true,
+		meet: refused(&errorpb.Error{ServerIsBusy: &errorpb.ServerIsBusy{}})},
+	{name: "the command is stale",
+		meet: refused(&errorpb.Error{StaleCommand: &errorpb.StaleCommand{}})},
+	{name: "lost", meet: func(*network, *tikvrpc.Request, sender) (*tikvrpc.Response, error) {
 		return nil, errCut
 	}},
-	{"the answer is lost", false, func(_ *network, _ *tikvrpc.Request,
+	{name: "the answer is lost", meet: func(_ *network, _ *tikvrpc.Request,
 		send sender) (*tikvrpc.Response, error) {
 		if _, err := send(); err != nil {
 			return nil, err
 		}
 		return nil, errCut
 	}},
-	{"it is sent twice", false, func(_ *network, _ *tikvrpc.Request,
+	{name: "it is sent twice", meet: func(_ *network, _ *tikvrpc.Request,
 		send sender) (*tikvrpc.Response, error) {
 		if _, err := send(); err != nil {
 			return nil, err
@@ -78,12 +85,11 @@ func (n *network) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 	}
 	n.mu.Lock()
 	hit := n.dice.IntN(n.every) == 0
-	event := events[n.dice.IntN(len(events))]
-	if hit && event.rare {
-		hit = n.dice.IntN(4) == 0
-	}
+	event := events[n.next%len(events)]
 	if hit {
+		n.next++
 		n.hits[event.name]++
+		hit = !event.rare || n.hits[event.name]%4 == 1
 	}
 	n.mu.Unlock()
 	if !hit {

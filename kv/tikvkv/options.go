@@ -18,8 +18,9 @@ type Options struct {
 	// Patience is for how long a read or a commit may be tried until it fails with
 	// kv.ErrUnavailable; zero is ten seconds.
 	Patience time.Duration
-	// Keep is for how long the cluster keeps old versions at least: snapshots and updates that get
-	// older are given up. Zero is five minutes; TiDB's own setting for its clusters is ten.
+	// Keep is for how long a snapshot may be read, and the step of an update run, until they are
+	// given up. The cluster must keep old versions for that long, and for the Patience of a commit
+	// more. Zero is five minutes; TiDB keeps them for ten, unless it is set otherwise.
 	Keep time.Duration
 	// CA, Cert and Key are files in PEM, for TLS to all servers. Without a CA connections are not
 	// encrypted.

@@ -25,8 +25,8 @@ func TestContractOverRegions(t *testing.T) {
 	t.Parallel()
 	kvtest.Run(t, func(t *testing.T) kv.Engine {
 		c := newCluster(t)
-		for _, at := range []string{"c", "cx", "cxb", "cxm\x00\x01", "cxr000100", "cy", "cya\x00\x01q",
-			"g", "gb", "gn", "gr000100", "h"} {
+		for _, at := range []string{"c", "cx", "cxb", "cxm\x00\x01", "cxr000100", "cy",
+			"cya\x00\x01q", "g", "gb", "gn", "gr000100", "h"} {
 			c.splitAt([]byte(prefix + at))
 		}
 		return c.open(t, Options{Prefix: prefix}, nil)
@@ -36,12 +36,13 @@ func TestContractOverRegions(t *testing.T) {
 // TestContractWhileTheClusterChanges: regions are split and move, requests and answers get lost.
 func TestContractWhileTheClusterChanges(t *testing.T) {
 	t.Parallel()
-	all := map[string]int{}
+	all, next := map[string]int{}, 0
 	kvtest.Run(t, func(t *testing.T) kv.Engine {
 		c := newCluster(t)
 		return c.open(t, Options{Prefix: prefix}, func(below tikv.Client) tikv.Client {
 			n := newNetwork(t, c, below, 80)
-			n.hits = all
+			n.hits, n.next = all, next
+			t.Cleanup(func() { next = n.next })
 			return n
 		})
 	})

@@ -20,11 +20,25 @@ func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error 
 	if len(rows) > limits.Rows {
 		return limits.Check(len(rows), new(kv.Batch))
 	}
+	if err := ctx.Err(); err != nil {
+		return kv.NotApplied(err)
+	}
+	release, err := e.latches.acquire(ctx, rows)
+	if err != nil {
+		return kv.NotApplied(err)
+	}
+	defer release()
+	odd := 0
 	for try := 0; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return kv.NotApplied(err)
 		}
 		applied, err := e.attempt(ctx, rows, step)
+		var refused *refusal
+		if errors.As(err, &refused) && odd < oddMost {
+			odd++
+			continue
+		}
 		if applied || err != nil {
 			return err
 		}
@@ -37,6 +51,15 @@ func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error 
 	}
 }
 
+// refusal is the error of a transaction that was certainly not committed, for a reason that has no
+// type: that others have rolled it back, say, for which servers have several answers. So the step
+// runs again, a few times.
+type refusal struct{ error }
+
+func (r *refusal) Unwrap() error { return r.error }
+
+const oddMost = 3
+
 // attempt runs the step once, and applies its batch unless a row has changed meanwhile.
 func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (applied bool,
 	err error) {
@@ -45,7 +68,7 @@ func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (appl
 	err = step(r, &b)
 	switch {
 	case errors.Is(r.failed, kv.ErrSnapshotGone):
-		return false, kv.NotApplied(r.failed)
+		return false, nil // it took too long
 	case r.failed != nil:
 		return false, kv.NotApplied(r.failed)
 	case err != nil:
@@ -60,7 +83,10 @@ func (e *Engine) attempt(ctx context.Context, rows [][]byte, step kv.Step) (appl
 	if b.Empty() {
 		return true, nil
 	}
-	if err := r.pin(ctx); err != nil {
+	switch err := r.pin(ctx); {
+	case errors.Is(err, kv.ErrSnapshotGone):
+		return false, nil
+	case err != nil:
 		return false, kv.NotApplied(err)
 	}
 	return e.commit(ctx, r.ts, rows, &b)
@@ -107,11 +133,13 @@ func (e *Engine) commit(ctx context.Context, since uint64, rows [][]byte,
 	case err == nil:
 		return true, nil
 	case tikverr.IsErrorUndetermined(err):
-		return false, explain(err)
+		return false, unavailable(err)
 	case conflict(err):
 		return false, nil
+	case within.Err() != nil:
+		return false, kv.NotApplied(unavailable(err))
 	}
-	return false, kv.NotApplied(explain(err))
+	return false, kv.NotApplied(&refusal{explain(err)})
 }
 
 // stepReader is the reader of a step. Its failures are those of the engine, whatever the step makes

@@ -100,8 +100,8 @@ func (o *storeOptions) open(data string, opts ...minidb.Option) (*minidb.DB, err
 // advisedOfScheme adds to the error of a store that this program cannot open which one can.
 func advisedOfScheme(err error) error {
 	var scheme *kv.SchemeError
-	if errors.As(err, &scheme) && scheme.Scheme == "etcd" {
-		return fmt.Errorf("%w; the minidb of kv/etcdkv/cmd/minidb has one", err)
+	if errors.As(err, &scheme) && (scheme.Scheme == "etcd" || scheme.Scheme == "tikv") {
+		return fmt.Errorf("%w; the minidb of kv/%skv/cmd/minidb has one", err, scheme.Scheme)
 	}
 	return err
 }
