@@ -11,6 +11,8 @@ import (
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
 
@@ -99,6 +101,57 @@ func TestViewsFollowOtherProcesses(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	require.NoError(t, b.Close())
+}
+
+// timed is a store with an oracle of its own.
+type timed struct {
+	lasting
+	source tso.Source
+}
+
+func (t timed) Oracle() tso.Source { return t.source }
+
+// TestAStoreWithAnOracleOfItsOwn: its timestamps are used, and none is elected.
+func TestAStoreWithAnOracleOfItsOwn(t *testing.T) {
+	ctx := context.Background()
+	elsewhere := memkv.New(memkv.Options{})
+	oracle, err := tso.Open(ctx, elsewhere, []byte("mark"), tso.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { stores.Delete(t.Name()) })
+	open := func(opts ...minidb.Option) (*minidb.DB, error) {
+		// Another machine: an elected oracle would need an address.
+		return minidb.Open("timed://10.0.0.1/"+t.Name(), append(opts,
+			minidb.Logger(slog.New(slog.DiscardHandler)),
+			minidb.Engine("timed", func(ctx context.Context, u kv.URL) (kv.Engine, error) {
+				e, err := openMemory(ctx, u)
+				return timed{e.(lasting), oracle}, err
+			}))...)
+	}
+	_, err = open(minidb.MustExist())
+	require.ErrorContains(t, err, "there is no database")
+	_, err = open(minidb.OracleAddress("127.0.0.1:0", ""))
+	require.ErrorContains(t, err, "timestamps of its own")
+	a, err := open()
+	require.NoError(t, err)
+	before := oracle.Last()
+	exec(t, a, "CREATE TABLE doc (url text PRIMARY KEY)")
+	require.Greater(t, oracle.Last(), before)
+	b, err := open(minidb.MustExist())
+	require.NoError(t, err)
+	exec(t, b, "INSERT INTO doc VALUES ('u1')")
+	var n int
+	require.NoError(t, a.QueryRow(ctx, "SELECT count(*) FROM doc").Scan(&n))
+	require.Equal(t, 1, n)
+	e, _ := stores.Load(t.Name())
+	snap, err := e.(kv.Engine).Snapshot()
+	require.NoError(t, err)
+	cell, err := tso.ReadCell(ctx, snap, txn.OracleKey())
+	require.NoError(t, err)
+	require.Zero(t, cell.Mark)
+	require.NoError(t, snap.Close())
+	require.NoError(t, a.Close())
+	require.NoError(t, b.Close())
+	require.NoError(t, elsewhere.Close())
 }
 
 func TestURLsThatOpenNothing(t *testing.T) {
