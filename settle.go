@@ -71,6 +71,11 @@ func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (
 	if err != nil {
 		return nil, err
 	}
+	seen, err := db.seenButHeld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, seen.end(ctx)) }()
 	all := make([]settling, len(observers))
 	var spans []kv.Span
 	var of []*settling // the spans
@@ -87,6 +92,9 @@ func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (
 		func(i int, key []byte, n *txn.Notification) error {
 			if !of[i].unsettled(key, n) {
 				return nil
+			}
+			if done, err := seen.covers(ctx, &of[i].target, key, n); err != nil || done {
+				return err
 			}
 			of[i].pending = bytes.Clone(key)
 			return txn.ErrNextSpan
@@ -112,6 +120,35 @@ func (db *DB) unsettled(ctx context.Context, upTo tso.Timestamp) (
 		}, nil
 	}
 	return nil, errors.Join(append(problems, more...)...)
+}
+
+// seenButHeld sets changes apart that observers have seen while a hold keeps their notifications,
+// by the acknowledgements. It is as of before the notifications are looked at: what a run has
+// written that is acknowledged then is among them. Nil, where there is no hold, knows of none.
+type seenButHeld struct{ tx *txn.Txn }
+
+func (db *DB) seenButHeld(ctx context.Context) (*seenButHeld, error) {
+	held, err := db.store.Holds(ctx)
+	if err != nil || !held {
+		return nil, err
+	}
+	tx, err := db.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	return &seenButHeld{tx}, err
+}
+
+func (s *seenButHeld) covers(ctx context.Context, o *observer.Target, key []byte,
+	n *txn.Notification) (bool, error) {
+	if s == nil {
+		return false, nil
+	}
+	return o.Seen(ctx, s.tx, key, n)
+}
+
+func (s *seenButHeld) end(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return s.tx.Rollback(context.WithoutCancel(ctx))
 }
 
 // registered lists the observers of the database.

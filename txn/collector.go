@@ -176,6 +176,9 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	if r := s.retention().Milliseconds(); r > 0 {
 		candidate = tso.New(max(0, now.Physical()-r), 0)
 	}
+	if candidate, err = s.heldBack(ctx, candidate); err != nil {
+		return 0, err
+	}
 	if s.peers != nil {
 		return s.peers.Raise(ctx, candidate, now)
 	}

@@ -206,10 +206,12 @@ func (s *Store) reading(f func(r kv.Reader) error) error {
 
 // Acknowledge removes the notifications of an observer on a key up to the start_ts of a run of it
 // that has committed, and nothing newer. It need not be durable, nor atomic: what a crash brings
-// back or leaves is at or below the acknowledgement.
+// back or leaves is at or below the acknowledgement. What a hold keeps stays too, for a later
+// acknowledgement (Hold).
 func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
 	run tso.Timestamp) error {
-	return s.AcknowledgeAll(ctx, [][]byte{key}, observer, run)
+	_, err := s.AcknowledgeAll(ctx, [][]byte{key}, observer, run)
+	return err
 }
 
 const (
@@ -222,12 +224,18 @@ const (
 // AcknowledgeAll is Acknowledge for many keys, in as many updates as it takes. On an engine that
 // runs a step again when one of its rows was written meanwhile, an update of many rows that others
 // write all the time would never come to its end, so it is cut.
+//
+// It reports whether a hold may have kept some: then whatever says that they were seen has to stay.
 func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint32,
-	run tso.Timestamp) error {
+	run tso.Timestamp) (held bool, err error) {
 	if err := s.enter(); err != nil {
-		return err
+		return false, err
 	}
 	defer s.gate.RUnlock()
+	kept, err := s.keptStamp(ctx)
+	if err != nil || kept >= run {
+		return true, err
+	}
 	for _, group := range s.rowsByGroup(keys) {
 		limits := s.limits.Lower(kv.Limits{Rows: acknowledgedRows})
 		err := kv.InParts(limits, group, func(rows [][]byte) (err error) {
@@ -239,17 +247,18 @@ func (s *Store) AcknowledgeAll(ctx context.Context, keys [][]byte, observer uint
 					if runs++; runs > acknowledgeRuns && len(rows) > 1 {
 						return kv.ErrContended
 					}
-					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer, run, most)
+					more, err = mvcc.Acknowledge(ctx, r, b, rows, observer,
+						mvcc.Stamps{Above: kept, Through: run}, most)
 					return err
 				})
 			}
 			return err
 		})
 		if err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return kept != 0, nil
 }
 
 // rowsByGroup returns the rows of keys, those of a group of the engine together.

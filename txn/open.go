@@ -103,6 +103,9 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		return false, err
 	}
 	s.registry.note(safe.Point)
+	if err := s.loadHolds(ctx, snap); err != nil {
+		return false, err
+	}
 	if !s.alone {
 		return false, nil
 	}

@@ -152,6 +152,7 @@ type Store struct {
 	own    *tso.Oracle // source, when it is the store's own
 
 	alone    bool          // no other process writes to the engine
+	holds    atomic.Bool   // there may be holds (hold.go)
 	memory   hints.Hints   // what memory knows of the store, as long as that is so
 	session  uint64        // its id, when no other process writes
 	peers    *shared.Peers // nil when no other process writes

@@ -39,7 +39,8 @@ func (c *Changes) clean(ctx context.Context, s *txn.Store) error {
 	for i := range c.rows {
 		keys[i] = c.rows[i].key
 	}
-	return s.AcknowledgeAll(ctx, keys, c.table.Observer, c.At)
+	_, err := s.AcknowledgeAll(ctx, keys, c.table.Observer, c.At)
+	return err
 }
 
 // cleanSpan does so for keys that memory does not hold.
@@ -60,7 +61,8 @@ func (c *Changes) cleanSpan(ctx context.Context, s *txn.Store) error {
 		if err != nil && !errors.Is(err, errEnough) {
 			return err
 		}
-		if aerr := s.AcknowledgeAll(ctx, keys, c.table.Observer, c.At); aerr != nil || err == nil {
+		_, aerr := s.AcknowledgeAll(ctx, keys, c.table.Observer, c.At)
+		if aerr != nil || err == nil {
 			return aerr
 		}
 		span = kv.Span{Start: keys[len(keys)-1], End: c.table.Rows.End}

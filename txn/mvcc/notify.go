@@ -266,16 +266,24 @@ func RowsNotifications(ctx context.Context, r kv.Reader, rows [][]byte, observer
 	return nil
 }
 
-// Acknowledge removes the cells of an observer on rows whose stamp is at or below the start_ts of a
-// run that has committed. Newer ones stay, and so do those without a stamp: their transactions are
-// perhaps newer. It removes most at most, unless that is zero, and reports whether there are more.
+// Stamps are those in (Above, Through]; an Above of zero bounds nothing.
+type Stamps struct{ Above, Through tso.Timestamp }
+
+func (s Stamps) hold(ts tso.Timestamp) bool {
+	return ts <= s.Through && (s.Above == 0 || ts > s.Above)
+}
+
+// Acknowledge removes the cells of an observer on rows whose stamp is among the stamps: at or below
+// the start_ts of a run that has committed. Newer ones stay, and so do those without a stamp: their
+// transactions are perhaps newer. It removes most at most, unless that is zero, and reports whether
+// there are more.
 func Acknowledge(ctx context.Context, r kv.Reader, b *kv.Batch, rows [][]byte, observer uint32,
-	run tso.Timestamp, most int) (more bool, err error) {
+	stamps Stamps, most int) (more bool, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	for _, row := range rows {
 		err := s.notifications(ctx, row, func(n *Notification) bool {
-			if n.Observer == observer && n.Stamped() && n.CommitTS <= run {
+			if n.Observer == observer && n.Stamped() && stamps.hold(n.CommitTS) {
 				if more = most != 0 && b.Len() == most; more {
 					return false
 				}

@@ -50,7 +50,8 @@ func (o *Target) CleanStale(ctx context.Context, s *txn.Store, c *Change) error 
 	if c.letter {
 		upTo = c.Previous
 	}
-	if err := s.Acknowledge(ctx, c.Key, o.ID, upTo); err != nil || !c.forgotten() {
+	held, err := s.AcknowledgeAll(ctx, [][]byte{c.Key}, o.ID, upTo)
+	if err != nil || held || !c.forgotten() {
 		return err
 	}
 	return o.forget(ctx, s, &Change{Key: c.Key, At: c.Previous})
@@ -60,12 +61,15 @@ func (o *Target) CleanStale(ctx context.Context, s *txn.Store, c *Change) error 
 func (c *Change) forgotten() bool { return c.Value == nil && c.Previous != 0 && !c.letter }
 
 // Clean follows the commit of a run, and removes what it has dealt with: its notifications, and of
-// a row that is gone the acknowledgement. It may be repeated, by any process, at any time later.
+// a row that is gone the acknowledgement. It may be repeated, by any process, at any time later,
+// and is, where a hold keeps notifications: without the acknowledgement there would be a second run
+// on them.
 func (o *Target) Clean(ctx context.Context, s *txn.Store, c *Change) error {
 	if err := o.cleanWeak(ctx, s, c); err != nil || c.only {
 		return err
 	}
-	if err := s.Acknowledge(ctx, c.Key, o.ID, c.At); err != nil || c.Value != nil {
+	held, err := s.AcknowledgeAll(ctx, [][]byte{c.Key}, o.ID, c.At)
+	if err != nil || held || c.Value != nil {
 		return err
 	}
 	return o.forget(ctx, s, c)

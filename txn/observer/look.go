@@ -233,6 +233,18 @@ func (c *Change) collapse(all []txn.Notification, since tso.Timestamp, left *ima
 	return Nothing
 }
 
+// Seen reports whether the observer has run on a change of a row, as the transaction sees
+// it: one whose notification a hold keeps (txn.Hold). Of what is no change of a row it does not
+// know.
+func (o *Target) Seen(ctx context.Context, t *txn.Txn, key []byte,
+	n *txn.Notification) (bool, error) {
+	if !n.Stamped() || n.Announced() || !o.Rows.Contains(key) {
+		return false, nil
+	}
+	at, err := o.acknowledged(ctx, t, key)
+	return at >= n.CommitTS, err
+}
+
 // acknowledged returns the snapshot timestamp of the last run on a row, zero without one.
 func (o *Target) acknowledged(ctx context.Context, t *txn.Txn, key []byte) (tso.Timestamp, error) {
 	return timestampAt(ctx, t, o.stateKey(stateAck, key))

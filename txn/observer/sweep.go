@@ -14,8 +14,8 @@ import (
 const sweepKeys = 500
 
 // Sweep removes the notifications of an observer that was dropped, from whatever rows they are on.
-// Requires: no later commit leaves any. left reports whether some have no stamp yet: they are for
-// another sweep.
+// Requires: no later commit leaves any. left reports whether some have no stamp yet, or are held
+// (txn.Hold), perhaps: they are for another sweep.
 func Sweep(ctx context.Context, s *txn.Store, observer uint32) (left bool, err error) {
 	for from := []byte(nil); ; {
 		var keys [][]byte
@@ -42,7 +42,8 @@ func Sweep(ctx context.Context, s *txn.Store, observer uint32) (left bool, err e
 			}
 		}
 		if err == nil {
-			return left, nil
+			held, err := s.Holds(ctx)
+			return left || held, err
 		}
 		from = keys[len(keys)-1]
 	}

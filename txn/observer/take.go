@@ -74,7 +74,7 @@ func (o *Target) CleanTaken(ctx context.Context, s *txn.Store, taken []Change) e
 	if len(taken) == 0 {
 		return nil
 	}
-	if err := s.AcknowledgeAll(ctx, keys, o.ID, taken[0].At); err != nil {
+	if held, err := s.AcknowledgeAll(ctx, keys, o.ID, taken[0].At); err != nil || held {
 		return err
 	}
 	for i := range taken {

@@ -127,5 +127,6 @@ func (o *Target) cleanWeak(ctx context.Context, s *txn.Store, c *Change) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return s.AcknowledgeAll(ctx, keys, o.ID, c.At)
+	_, err := s.AcknowledgeAll(ctx, keys, o.ID, c.At)
+	return err
 }
