@@ -34,8 +34,17 @@ func (c Cell) encode() []byte {
 // Equal reports whether nothing has changed between two readings of the cell.
 func (c Cell) Equal(o Cell) bool { return c.Mark == o.Mark && bytes.Equal(c.Holder, o.Holder) }
 
-// ReadCell reads the cell under key; the zero Cell when there is none.
+// ReadCell reads the cell under key; the zero Cell when there is none. It is *FillingError in a
+// store that is being filled.
 func ReadCell(ctx context.Context, r kv.Reader, key []byte) (Cell, error) {
+	c, err := readCell(ctx, r, key)
+	if err == nil && isFilling(c) {
+		err = &FillingError{At: c.Mark}
+	}
+	return c, err
+}
+
+func readCell(ctx context.Context, r kv.Reader, key []byte) (Cell, error) {
 	value, err := r.Get(ctx, key)
 	if err != nil || value == nil {
 		return Cell{}, err
