@@ -75,6 +75,7 @@
 //   - [Verifier]: an engine whose files have checksums compares all of them, also what no reader is
 //     shown.
 //   - [Roomy]: an engine on a disk says when it is nearly full, before an update can fail.
+//   - [Sizer]: about how much a span holds, for the progress of what walks over it.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.
 //
 // # A store that several processes share

@@ -32,6 +32,11 @@ func (w Wrapped) Limits() Limits { return LimitsOf(w.Engine) }
 // Exclusive reports whether the engine is of this process alone.
 func (w Wrapped) Exclusive() bool { return IsExclusive(w.Engine) }
 
+// Size implements Sizer; an engine that does not know has 0.
+func (w Wrapped) Size(ctx context.Context, span Span) (int64, error) {
+	return SizeOf(ctx, w.Engine, span)
+}
+
 // Syncs implements SyncCounter; an engine that does not count has 0.
 func (w Wrapped) Syncs() uint64 {
 	if c, ok := w.Engine.(SyncCounter); ok {
