@@ -19,6 +19,8 @@
 //     of that store, which ends as the transaction does (companion.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - A new span is filled with sorted files (load.go, load_list.go, package bulk).
+//   - A state of the past is held for a reader that outlives a process (hold.go), and all that is
+//     committed up to it made records (settle_at.go): for package clone, which copies a store.
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
 //     checked by package ssi (serial.go). No deadlock lasts (package lockwait).
@@ -91,6 +93,7 @@
 //	I30 several readers of a span read what the transaction would           parallel.go
 //	I31 rows kept of a section are those that the transaction would read    sections.go
 //	I32 a read that loses its snapshot goes on in another and shows the same iterator.go
+//	I33 a hold keeps the state at a timestamp, notifications too            hold.go
 //
 // # Locking order
 //

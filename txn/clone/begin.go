@@ -1,0 +1,164 @@
+package clone
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// identityKey is the cell by which a store is known again, as long as it is the same one. It is
+// made by the first copy from the store.
+var identityKey = mvcc.MetaKey("identity")
+
+const identityLen = 16
+
+// identity returns that of a store.
+func identity(ctx context.Context, e kv.Engine) (id []byte, err error) {
+	made := make([]byte, identityLen)
+	if _, err := rand.Read(made); err != nil {
+		return nil, err
+	}
+	err = e.Update(ctx, [][]byte{kv.Row(identityKey)}, func(r kv.Reader, b *kv.Batch) error {
+		found, err := r.Get(ctx, identityKey)
+		if err != nil {
+			return err
+		}
+		if id = bytes.Clone(found); id == nil {
+			id = made
+			b.Set(identityKey, made)
+		}
+		return nil
+	})
+	return id, err
+}
+
+// origin is what an unfinished copy remembers of its source:
+//
+//	format 1; identity (16 bytes); hold (8 bytes)
+type origin struct {
+	identity []byte
+	hold     uint64
+}
+
+const originFormat = 1
+
+func (o origin) encode() []byte {
+	return binary.BigEndian.AppendUint64(append([]byte{originFormat}, o.identity...), o.hold)
+}
+
+func decodeOrigin(b []byte) (o origin, err error) {
+	if len(b) != 1+identityLen+8 || b[0] != originFormat {
+		return o, fmt.Errorf("unfinished copy of %x: %w", b, kv.ErrCorruption)
+	}
+	return origin{bytes.Clone(b[1 : 1+identityLen]), binary.BigEndian.Uint64(b[1+identityLen:])},
+		nil
+}
+
+// begin begins a copy, or takes over the one that the target has.
+func (c *copying) begin(ctx context.Context) error {
+	own, err := identity(ctx, c.source)
+	if err != nil {
+		return fmt.Errorf("identity of the source: %w", err)
+	}
+	at, from, unfinished, err := c.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	same := bytes.Equal(from.identity, own)
+	switch {
+	case !unfinished:
+		return c.start(ctx, own)
+	case c.o.Anew:
+		if same {
+			err = c.o.Source.DropHold(ctx, from.hold)
+		}
+		if err = errors.Join(err, c.to.empty(ctx)); err != nil {
+			return fmt.Errorf("empty the target: %w", err)
+		}
+		return c.start(ctx, own)
+	case !same:
+		return ErrOtherSource
+	}
+	return c.resume(ctx, at, from.hold)
+}
+
+// unfinished looks at the target.
+func (c *copying) unfinished(ctx context.Context) (at tso.Timestamp, from origin, found bool,
+	err error) {
+	snap, err := c.o.Target.Snapshot()
+	if err != nil {
+		return 0, from, false, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	at, by, found, err := tso.ReadFilling(ctx, snap, txn.OracleKey())
+	switch {
+	case errors.Is(err, tso.ErrFilled):
+		return 0, from, false, ErrNotEmpty
+	case err != nil:
+		return 0, from, false, err
+	case !found:
+		return 0, from, false, mustBeEmpty(ctx, snap)
+	}
+	from, err = decodeOrigin(by)
+	return at, from, err == nil, err
+}
+
+func mustBeEmpty(ctx context.Context, r kv.Reader) (err error) {
+	it, err := r.NewIter(ctx, kv.Span{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	if it.First() {
+		return ErrNotEmpty
+	}
+	return it.Err()
+}
+
+// start begins a copy: first the hold, then the timestamp, then the mark of an unfinished copy in
+// the target.
+func (c *copying) start(ctx context.Context, own []byte) (err error) {
+	if c.hold, err = c.o.Source.NewHold(ctx, c.o.Hold); err != nil {
+		return fmt.Errorf("hold the state of the source: %w", err)
+	}
+	if c.tx, err = c.o.Source.Begin(ctx, txn.BeginOptions{ReadOnly: true}); err == nil {
+		c.at = c.tx.StartTS()
+		err = c.held(c.hold.At(ctx, c.at))
+	}
+	if err == nil {
+		by := origin{identity: own, hold: c.hold.ID()}.encode()
+		err = tso.Fill(ctx, c.o.Target, txn.OracleKey(), c.at, by)
+	}
+	if errors.Is(err, tso.ErrFilled) {
+		err = ErrNotEmpty
+	}
+	if err != nil {
+		err = errors.Join(err, c.hold.Release(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// resume takes over a copy.
+func (c *copying) resume(ctx context.Context, at tso.Timestamp, hold uint64) (err error) {
+	c.at, c.resumed = at, true
+	if c.hold, err = c.o.Source.TakeHold(ctx, hold, c.o.Hold); err != nil {
+		return c.held(err)
+	}
+	c.tx, err = c.o.Source.Begin(ctx, txn.BeginOptions{ReadOnly: true, StartTS: at})
+	var gone *txn.SafepointError
+	if errors.As(err, &gone) {
+		return &LostError{At: at}
+	}
+	if err == nil {
+		c.done, c.pages, err = c.to.position(ctx)
+	}
+	return err
+}
