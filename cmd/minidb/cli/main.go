@@ -33,10 +33,14 @@ var commands = []*command{
 		"prove that every index agrees with its table and no lock is orphaned", check},
 	{"dump", "--data DIR | --store URL [--table T]",
 		"print every key decoded, Percolator's columns side by side", dump},
+	{"copy", "--from DIR|URL --to DIR|URL [--anew] [--hold TIME]",
+		"copy a database to another store, while it is used; goes on where it was interrupted",
+		copyStore},
 	{"version", "", "print what this binary was built from", version},
-	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME] [observers]; bench compare " +
+	{"bench", "[--dir DIR | --store URL] [--round TIME] [--rounds N] [--only NAME] " +
+		"[observers]; bench compare " +
 		"[--postgres URL] [--record FILE] [--against FILE] [--plots DIR] [--growth N] …",
-		"measure beside Pebble and SQLite, or what observers cost", runBench},
+		"measure beside Pebble and SQLite, or what observers cost, or a --store", runBench},
 }
 
 // engines open the stores of --store.

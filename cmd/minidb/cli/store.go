@@ -22,6 +22,11 @@ func (o *storeOptions) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.url, "store", "",
 		"instead of a data directory: pebble:DIR, or a store that several processes share, as "+
 			"etcd://HOST:2379,HOST:2379/PATH")
+	o.oracleFlags(fs)
+}
+
+// oracleFlags are those of the timestamps of a shared store.
+func (o *storeOptions) oracleFlags(fs *flag.FlagSet) {
 	fs.StringVar(&o.listen, "oracle-listen", "",
 		"HOST:PORT where this process serves timestamps to the others of a shared store when it "+
 			"is its turn (default: 127.0.0.1 and a free port, if the store is on this machine)")
