@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minidb/minidb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,6 +36,27 @@ func TestObserversAreMeasured(t *testing.T) {
 	require.Contains(t, out.String(), "reads +0.00, syncs ")
 	require.Contains(t, out.String(), "64 groups")
 	require.Contains(t, out.String(), "100 rows a statement")
+}
+
+// TestOnStoreLeavesNothingBehind, and touches no store that is in use.
+func TestOnStoreLeavesNothingBehind(t *testing.T) {
+	db, err := minidb.Open("", minidb.InMemory())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	var out bytes.Buffer
+	o := Options{Round: time.Millisecond, Rounds: 1}
+	require.NoError(t, OnStore(t.Context(), db, o, &out), out.String())
+	for _, name := range []string{"select by primary key, 1 ", "select by an index, 16",
+		"insert, with an index, 16", "update of a column without an index, 1 "} {
+		require.Contains(t, out.String(), name)
+	}
+	var n int
+	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM pg_namespace WHERE "+
+		"nspname = 'minidb_bench'").Scan(&n))
+	require.Zero(t, n)
+	_, err = db.Exec(t.Context(), "CREATE TABLE theirs (a int)")
+	require.NoError(t, err)
+	require.ErrorIs(t, OnStore(t.Context(), db, o, &out), ErrInUse)
 }
 
 // TestTurnsAlternate: the sides take turns, and which begins a pair changes, so that neither is
