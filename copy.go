@@ -146,8 +146,8 @@ func openSource(ctx context.Context, place string, with options) (*copySource, e
 		if err := s.db.joinShared(ctx, u); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
-		if s.db.shared.oracle != nil {
-			to.Oracle, to.Lease = s.db.shared.oracle, sharedLease
+		if s.db.shared.source != nil {
+			to.Oracle, to.Lease = s.db.shared.source, sharedLease
 		}
 	} else {
 		engine, err := openCopied(place, with)

@@ -86,7 +86,7 @@ func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
 			return fmt.Errorf("a %s:// store has timestamps of its own: leave out "+
 				"minidb.OracleAddress and OracleTLS (minidb serve: --oracle-…)", u.Scheme)
 		}
-		return nil
+		return db.mustFollowCopy(ctx)
 	}
 	if o.listen == "" {
 		if host := otherMachine(u.Hosts); host != "" {
@@ -113,6 +113,25 @@ func (db *DB) joinShared(ctx context.Context, u kv.URL) (err error) {
 	}
 	db.shared.source = db.shared.elected
 	return nil
+}
+
+// mustFollowCopy refuses a store with an oracle of its own into which a copy is not finished, or
+// whose oracle has not come past the timestamp of the copy.
+func (db *DB) mustFollowCopy(ctx context.Context) error {
+	var cell tso.Cell
+	err := kv.Repeat(ctx, db.engine, func(r kv.Reader) (err error) {
+		cell, err = tso.ReadCell(ctx, r, txn.OracleKey())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	now, err := db.shared.source.Next(ctx)
+	if err == nil && now <= cell.Mark {
+		err = fmt.Errorf("the store holds a copy as of %s, and its own timestamps are at %s only: "+
+			"wait until they are past that, or set the clocks of its servers", cell.Mark, now)
+	}
+	return err
 }
 
 // mustHoldDatabase refuses a store in which no process has opened a database yet: it holds nothing.

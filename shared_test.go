@@ -151,6 +151,14 @@ func TestAStoreWithAnOracleOfItsOwn(t *testing.T) {
 	require.NoError(t, snap.Close())
 	require.NoError(t, a.Close())
 	require.NoError(t, b.Close())
+	// A copy of a store whose time was a day ahead.
+	ahead := oracle.Last() + tso.New(24*60*60*1000, 0)
+	require.NoError(t, tso.Fill(ctx, e.(kv.Engine), txn.OracleKey(), ahead, nil))
+	_, err = open()
+	require.ErrorContains(t, err, "unfinished copy")
+	require.NoError(t, tso.Filled(ctx, e.(kv.Engine), txn.OracleKey()))
+	_, err = open()
+	require.ErrorContains(t, err, "the store holds a copy as of")
 	require.NoError(t, elsewhere.Close())
 }
 

@@ -170,8 +170,8 @@ func TestALargeCommitTimesOut(t *testing.T) {
 }
 
 // TestALargeCommitIsCancelledAndItsAnswerIsLost: then the result is unknown, and the client does
-// not learn that the statement was cancelled. One that is cancelled before the commit was sent knows
-// that there was none.
+// not learn that the statement was cancelled. One that is cancelled before the commit was sent
+// knows that there was none.
 func TestALargeCommitIsCancelledAndItsAnswerIsLost(t *testing.T) {
 	for _, plan := range []kvtest.FaultPlan{
 		{Applied: false}, {Applied: true}, {Err: context.DeadlineExceeded}, {Applied: true,

@@ -281,7 +281,8 @@ func TestAcknowledgingBusyRowsEnds(t *testing.T) {
 
 	other := openStore(t, &busy{Engine: e}, txn.Options{})
 	run := begin(t, other)
-	require.NoError(t, other.AcknowledgeAll(ctx, keys, 1, run.StartTS()))
+	_, err := other.AcknowledgeAll(ctx, keys, 1, run.StartTS())
+	require.NoError(t, err)
 	require.NoError(t, run.Rollback(ctx))
 	for _, key := range keys {
 		require.Empty(t, notified(t, s, string(key)))

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contents is what both stores of a copy must show alike.
-const contents = `SELECT * FROM doc ORDER BY id; SELECT id FROM doc WHERE hash = 'h77';
+// everything is what both stores of a copy must show alike.
+const everything = `SELECT * FROM doc ORDER BY id; SELECT id FROM doc WHERE hash = 'h77';
 	SELECT * FROM lengths ORDER BY len; SELECT count(*) FROM pg_class`
 
 // TestCopyThereAndBack: a directory is copied to a cluster, used there by gateways, and copied from
@@ -60,11 +60,11 @@ func TestCopyThereAndBack(t *testing.T) {
 	require.Contains(t, c.fails(t, "copy", "--from", back, "--to", there), "not empty")
 }
 
-// shows returns the contents of a store, with the view up to date.
+// shows returns the everything of a store, with the view up to date.
 func (c *cluster) shows(t *testing.T, where ...string) string {
 	sql := append([]string{"sql"}, where...)
 	c.run(t, append(sql, "-c", "REFRESH MATERIALIZED VIEW lengths")...)
-	return c.run(t, append(sql, "-c", contents)...)
+	return c.run(t, append(sql, "-c", everything)...)
 }
 
 // fails runs a command of minidb, which must fail, and returns what it says.
