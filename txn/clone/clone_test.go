@@ -346,6 +346,8 @@ func TestLocksOfCommitsBecomeRecords(t *testing.T) {
 	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 
 	reached, goOn := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(goOn) })
+	defer release() // or the store would not close
 	w.opts.CrashPoint = func(p txn.CrashPoint) bool {
 		if p == txn.AfterPrewrite {
 			close(reached)
@@ -359,12 +361,12 @@ func TestLocksOfCommitsBecomeRecords(t *testing.T) {
 	later.Notify([]byte("k05"), 7, []byte("later"))
 	require.NoError(t, errors.Join(later.Set([]byte("k05"), []byte("later")),
 		later.Set([]byte("k06"), []byte("later"))))
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() { ended <- later.Commit(ctx) }()
 	<-reached
 	e := memkv.New(memkv.Options{})
 	r := run(t, s, e)
-	close(goOn)
+	release()
 	require.NoError(t, <-ended)
 	require.Greater(t, later.CommitTS(), r.At)
 	to := open(t, e)
