@@ -16,7 +16,7 @@ import (
 type pdOracle struct {
 	e      *Engine
 	newest atomic.Pointer[reading]
-	shown  atomic.Uint64 // the latest time that Now returned
+	shown  tso.Forward // what Now returns
 }
 
 // reading is a timestamp, and when it was known.
@@ -56,13 +56,5 @@ func (o *pdOracle) Now() tso.Timestamp {
 	if r := o.newest.Load(); r != nil {
 		now = r.ts + tso.New(time.Since(r.at).Milliseconds(), 0)
 	}
-	for {
-		shown := o.shown.Load()
-		if uint64(now) <= shown {
-			return tso.Timestamp(shown)
-		}
-		if o.shown.CompareAndSwap(shown, uint64(now)) {
-			return now
-		}
-	}
+	return o.shown.Time(now)
 }

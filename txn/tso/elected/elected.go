@@ -56,7 +56,7 @@ type Oracle struct {
 	suspected chan struct{}          // holds one when the holder does not answer
 	known     atomic.Pointer[holder] // as the store was read last
 	newest    atomic.Pointer[reading]
-	shown     atomic.Uint64 // the latest time that Now returned
+	shown     tso.Forward // what Now returns
 	closed    context.Context
 	end       context.CancelFunc
 	work      sync.WaitGroup
@@ -106,18 +106,7 @@ func (o *Oracle) Next(ctx context.Context) (tso.Timestamp, error) {
 
 // Now returns about the oracle's time without asking for it. It never goes back. It judges how old
 // something is, and orders nothing.
-func (o *Oracle) Now() tso.Timestamp {
-	now := o.estimate()
-	for {
-		shown := o.shown.Load()
-		if uint64(now) <= shown {
-			return tso.Timestamp(shown)
-		}
-		if o.shown.CompareAndSwap(shown, uint64(now)) {
-			return now
-		}
-	}
-}
+func (o *Oracle) Now() tso.Timestamp { return o.shown.Time(o.estimate()) }
 
 // Serving reports whether this process holds the office.
 func (o *Oracle) Serving() bool {
