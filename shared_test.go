@@ -20,7 +20,8 @@ import (
 var stores sync.Map
 
 func openMemory(_ context.Context, u kv.URL) (kv.Engine, error) {
-	e, _ := stores.LoadOrStore(u.Path, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+	e, _ := stores.LoadOrStore(u.Path,
+		memkv.New(memkv.Options{Shared: true, HashGroups: 3, Lost: 5}))
 	return lasting{kv.Wrapped{Engine: e.(kv.Engine)}}, nil
 }
 

@@ -7,8 +7,8 @@ import "context"
 type Engine interface {
 	// Snapshot returns a reader of the state of one moment between the call and its first Get or
 	// NewIter. The caller closes it; until then an engine that is Exclusive keeps what it shows, so
-	// it should not outlive a statement. Another engine may give it up after the first read: Get,
-	// NewIter and every move of an iterator then fail with ErrSnapshotGone.
+	// it should not outlive a statement. Another engine may give it up at any time, in the first
+	// read too: Get, NewIter and every move of an iterator then fail with ErrSnapshotGone.
 	Snapshot() (Snapshot, error)
 
 	// Update runs step over the present state of the rows and applies the batch that it filled,

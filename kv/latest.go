@@ -213,7 +213,10 @@ func Repeat(ctx context.Context, e Engine, f func(r Reader) error) error {
 			return err
 		}
 		err = errors.Join(f(s), s.Close())
-		if !errors.Is(err, ErrSnapshotGone) || ctx.Err() != nil {
+		if !errors.Is(err, ErrSnapshotGone) {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func deferredKeys(t *testing.T, level string, shared bool) {
 	if shared {
 		n = 2
 	}
-	engines, stores := processes(t, n, memkv.New(memkv.Options{Shared: shared}))
+	engines, stores := processes(t, n, memkv.New(memkv.Options{Shared: shared, Lost: 5}))
 	watcher := newSession(t, engines[0])
 	deferrableFixture(t, level, watcher)
 	const workers, rounds = 6, 60

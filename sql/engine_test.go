@@ -49,7 +49,7 @@ func processes(t *testing.T, n int, on kv.Engine) (engines []*sql.Engine, stores
 
 // twoProcesses are processes on a store of several groups.
 func twoProcesses(t *testing.T) (here, there *sql.Engine) {
-	e, _ := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+	e, _ := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3, Lost: 5}))
 	return e[0], e[1]
 }
 

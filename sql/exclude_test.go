@@ -137,7 +137,7 @@ func noOverlaps(t *testing.T, level string, shared bool) {
 	if shared {
 		n, rounds = 2, 12
 	}
-	engines, stores := processes(t, n, memkv.New(memkv.Options{Shared: shared}))
+	engines, stores := processes(t, n, memkv.New(memkv.Options{Shared: shared, Lost: 5}))
 	watcher := newSession(t, engines[0])
 	bookingFixture(t, level, watcher)
 	const workers = 6

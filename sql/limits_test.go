@@ -30,7 +30,7 @@ func TestAValueThatTheStoreDoesNotTake(t *testing.T) {
 // TestACursorOverWhatWasWrittenSince: a store that gives up the state which a cursor reads, when
 // its transaction has written much since it was opened, costs the transaction and nothing else.
 func TestACursorOverWhatWasWrittenSince(t *testing.T) {
-	e, _ := openEngine(t, memkv.New(memkv.Options{Shared: true}),
+	e, _ := openEngine(t, memkv.New(memkv.Options{Shared: true, Lost: 3}),
 		txn.Options{StreamBytes: 1 << 16}, sql.Options{})
 	s := newSession(t, e)
 	mustQuery(t, s, "CREATE TABLE docs (id int PRIMARY KEY, body text)")

@@ -150,7 +150,7 @@ func TestWhatIsRolledBackNotifiesNobody(t *testing.T) {
 // Registering waits for the transactions that write the table. Every commit after it notifies,
 // also of a transaction that has begun before, whichever process it runs in.
 func TestRegisteringAnObserverLetsNoCommitSlipThrough(t *testing.T) {
-	here, there := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+	here, there := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3, Lost: 5}))
 	a, b, _ := lockFixtureOf(t, here[0], here[1])
 	mustQuery(t, b, "BEGIN; UPDATE t SET n = n + 1 WHERE id = 1")
 	observe(t, a, "o", "t") // the lock of a table binds one process

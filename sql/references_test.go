@@ -45,7 +45,7 @@ func openReferences(t *testing.T, shared bool) (engines []*sql.Engine, stores []
 	if shared {
 		n = 2
 	}
-	engines, stores = processes(t, n, memkv.New(memkv.Options{Shared: shared}))
+	engines, stores = processes(t, n, memkv.New(memkv.Options{Shared: shared, Lost: 5}))
 	mustQuery(t, newSession(t, engines[0]), `CREATE TABLE p(id int PRIMARY KEY, u int UNIQUE,
 			v int);
 		CREATE TABLE c(id serial PRIMARY KEY, p int REFERENCES p);

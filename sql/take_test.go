@@ -40,7 +40,8 @@ func inBothStores(t *testing.T, test func(t *testing.T, here, there *sql.Engine,
 		test(t, e, e, store)
 	})
 	t.Run("two", func(t *testing.T) {
-		all, stores := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+		all, stores := processes(t, 2,
+			memkv.New(memkv.Options{Shared: true, HashGroups: 3, Lost: 5}))
 		test(t, all[0], all[1], stores[0])
 	})
 }

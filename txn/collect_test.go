@@ -15,7 +15,7 @@ import (
 
 // records counts the write records of a store.
 func records(t *testing.T, e kv.Engine) (n int) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	require.NoError(t, err)
 	require.NoError(t, mvcc.Cells(context.Background(), snap, func(c mvcc.Cell) error {
 		if c.Column == mvcc.ColumnWrite {

@@ -38,7 +38,7 @@ func dropRows(t *testing.T, s *txn.Store) *txn.Txn {
 // inSpan counts the cells of the rows, and the entries of the list of dropped spans.
 func inSpan(t *testing.T, e kv.Engine) (cells, entries int) {
 	t.Helper()
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	require.NoError(t, err)
 	require.NoError(t, mvcc.Cells(context.Background(), snap, func(c mvcc.Cell) error {
 		if c.Column != mvcc.ColumnMeta && rowsSpan.Contains(c.Key) {
@@ -67,7 +67,7 @@ var dropEngines = map[string]func() kv.Engine{
 		return kvtest.NewKeyByKey(
 			memkv.New(memkv.Options{HashGroups: 3}))
 	},
-	"shared": func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
+	"shared": func() kv.Engine { return memkv.New(memkv.Options{Shared: true, Lost: 3}) },
 }
 
 // TestADroppedSpanGoesWhenNobodyCanReadIt: a transaction from before the drop reads the rows until

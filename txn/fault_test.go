@@ -22,7 +22,7 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 	engines := map[string]func() kv.Engine{
 		"one group":    func() kv.Engine { return memkv.New(memkv.Options{}) },
 		"three groups": func() kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) },
-		"shared":       func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
+		"shared":       func() kv.Engine { return memkv.New(memkv.Options{Shared: true, Lost: 3}) },
 	}
 	options := map[string]txn.Options{"async": {Protocol: txn.Async}}
 	engines["async"] = engines["one group"]

@@ -93,7 +93,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 // locks. All of those are older than the session, whose id represents them among the lock holders
 // until they are gone.
 func (s *Store) load(ctx context.Context) (found bool, err error) {
-	snap, err := s.engine.Snapshot()
+	snap, err := kv.Latest(s.engine)
 	if err != nil {
 		return false, err
 	}

@@ -60,8 +60,21 @@ func (t *Txn) openAny() (*hints.Snapshot, error) {
 	return t.openFresh()
 }
 
-// openFresh replaces the present snapshot, which is too old, by a new one.
+// openFresh replaces the present snapshot, which is too old, by a new one. The engine may give that
+// up while it is looked at.
 func (t *Txn) openFresh() (*hints.Snapshot, error) {
+	for {
+		v, err := t.openOnce()
+		if !errors.Is(err, kv.ErrSnapshotGone) {
+			return v, err
+		}
+		if err := t.readContext().Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (t *Txn) openOnce() (*hints.Snapshot, error) {
 	if t.snapshot != nil {
 		t.snapshot.KeepPrivate()
 		t.dropSnapshot()
@@ -79,11 +92,12 @@ func (t *Txn) openFresh() (*hints.Snapshot, error) {
 	v.UpTo, v.Locks = t.readTS, locks
 	if t.foretold != nil {
 		err = v.View.Foretell(t.readContext(), t.foretold)
-		if t.foretold = nil; err != nil {
-			return nil, errors.Join(err, v.Close())
-		}
 	}
-	if v.Safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap); err == nil {
+	if err == nil {
+		v.Safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap)
+	}
+	if err == nil {
+		t.foretold = nil
 		err = v.Covers(t.readTS)
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ var scriptConfigs = []scriptConfig{
 		return memkv.New(memkv.Options{HashGroups: 3})
 	}},
 	{name: "shared memory", twoPhase: true, engine: func() kv.Engine {
-		return memkv.New(memkv.Options{Shared: true})
+		return memkv.New(memkv.Options{Shared: true, Lost: 3})
 	}, opts: txn.Options{BatchKeys: 1}},
 }
 
@@ -327,7 +327,7 @@ func describe(err error) string {
 
 // dump prints the store as the paper's figure 4.
 func (s *script) dump() string {
-	snap, err := s.engine.Snapshot()
+	snap, err := kv.Latest(s.engine)
 	require.NoError(s.t, err)
 	table := [][]string{{"key", "data", "lock", "write"}}
 	show := func(b []byte) string { return string(b) }

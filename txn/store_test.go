@@ -30,11 +30,11 @@ var engines = []struct {
 	{"memory groups", txn.Options{},
 		func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }},
 	{"memory shared, small batches", txn.Options{BatchKeys: 2}, func(*testing.T) kv.Engine {
-		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
+		return memkv.New(memkv.Options{Shared: true, HashGroups: 2, Lost: 5})
 	}},
 	{"memory shared, short snapshots", txn.Options{}, func(*testing.T) kv.Engine {
 		// Enough for what needs one state, such as the search for a cycle of waits.
-		return memkv.New(memkv.Options{Shared: true, Reads: 1000})
+		return memkv.New(memkv.Options{Shared: true, Reads: 1000, Lost: 3})
 	}},
 }
 

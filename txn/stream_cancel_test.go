@@ -71,7 +71,7 @@ var streamers = []struct {
 		return memkv.New(memkv.Options{Shared: true})
 	}, true, true},
 	{"shared groups, parallel", func(*testing.T) kv.Engine {
-		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
+		return memkv.New(memkv.Options{Shared: true, HashGroups: 2, Lost: 5})
 	}, false, false},
 	{"pebble, serializable", openPebble, true, true},
 	{"pebble, parallel", openPebble, false, false},

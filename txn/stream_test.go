@@ -31,7 +31,7 @@ var streaming = []scriptConfig{
 			return memkv.New(memkv.Options{HashGroups: 3})
 		}},
 	{name: "shared", opts: txn.Options{StreamBytes: 500}, twoPhase: true, engine: func() kv.Engine {
-		return memkv.New(memkv.Options{Shared: true})
+		return memkv.New(memkv.Options{Shared: true, Lost: 3})
 	}},
 }
 
@@ -233,7 +233,7 @@ func TestAStreamDiesWithItsCoordinator(t *testing.T) {
 // TestAStreamingTransactionIsKeptAlive: its client thinks for longer than the lock's time to live.
 func TestAStreamingTransactionIsKeptAlive(t *testing.T) {
 	ctx := context.Background()
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	var clock atomic.Int64
 	clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{Clock: clock.Load})
@@ -244,7 +244,7 @@ func TestAStreamingTransactionIsKeptAlive(t *testing.T) {
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 	ttl := func() (millis uint64) {
-		snap, err := e.Snapshot()
+		snap, err := kv.Latest(e)
 		require.NoError(t, err)
 		require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(_ []byte, l mvcc.Lock) error {
 			millis = l.TTLMillis

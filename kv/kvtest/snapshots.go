@@ -157,6 +157,10 @@ func testLatest(t *testing.T, e kv.Engine) {
 		return mine
 	}), mine)
 	require.Equal(t, 3, runs)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorIs(t, kv.Repeat(ended, e, func(kv.Reader) error { return kv.ErrSnapshotGone }),
+		context.Canceled)
 }
 
 // testStepState changes two rows together, in several goroutines, and lets no step see them differ.

@@ -36,6 +36,9 @@ type Options struct {
 	Keeps int
 	// Reads, if not zero, is after how many reads a Shared engine gives a snapshot up.
 	Reads int
+	// Lost, if not zero, is of how many snapshots a Shared engine gives one up during its first
+	// read.
+	Lost int
 	// Limits bound an update. When all are zero, a Shared engine has SmallLimits, because what
 	// several processes write to is on the network.
 	Limits kv.Limits
@@ -55,6 +58,8 @@ type Engine struct {
 	closed atomic.Bool
 	// applied counts the updates that wrote something. It moves under mu.
 	applied atomic.Int64
+	// snapshots counts those that a Shared engine was asked for.
+	snapshots atomic.Int64
 
 	mu struct {
 		sync.Mutex
@@ -119,8 +124,11 @@ func (e *Engine) Snapshot() (kv.Snapshot, error) {
 		return nil, kv.ErrClosed
 	}
 	s := &snapshot{e: e}
-	if !e.opts.Shared {
+	switch lost := int64(e.opts.Lost); {
+	case !e.opts.Shared:
 		s.pin()
+	case lost > 0 && e.snapshots.Add(1)%lost == 0:
+		s.lost = true
 	}
 	return s, nil
 }

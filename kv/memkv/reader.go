@@ -40,6 +40,7 @@ type snapshot struct {
 	r        *reader
 	pinnedAt int64
 	reads    int
+	lost     bool // it is given up during its first read
 }
 
 func (s *snapshot) pin() {
@@ -56,7 +57,7 @@ func (s *snapshot) gone() error {
 		return nil
 	}
 	s.reads++
-	if o.Keeps > 0 && s.e.applied.Load()-s.pinnedAt > int64(o.Keeps) ||
+	if s.lost || o.Keeps > 0 && s.e.applied.Load()-s.pinnedAt > int64(o.Keeps) ||
 		o.Reads > 0 && s.reads > o.Reads {
 		return kv.ErrSnapshotGone
 	}
@@ -84,7 +85,9 @@ func (s *snapshot) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, erro
 func (s *snapshot) read() error {
 	if s.r == nil {
 		s.pin()
-		return nil
+		if !s.lost {
+			return nil
+		}
 	}
 	return s.gone()
 }

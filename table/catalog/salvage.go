@@ -43,7 +43,7 @@ type SalvageOptions struct {
 //
 // Requires: nothing else uses the two stores, and from was opened with LeaveFoundLocks.
 func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err error) {
-	snap, err := from.Engine().Snapshot()
+	snap, err := kv.Latest(from.Engine())
 	if err != nil {
 		return err
 	}

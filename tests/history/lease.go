@@ -106,7 +106,7 @@ func (r *run) collect(s *txn.Store, actor int, dice *rand.Rand) {
 // sessionOf returns what a snapshot of the engine has of a session.
 func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec lease.Record, found bool,
 	err error) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return rec, false, err
 	}

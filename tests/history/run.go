@@ -85,7 +85,8 @@ func Configs() []Config {
 				Mixed: true, Losing: true, Collecting: true},
 			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3},
 				Mixed: true, Dying: true, Losing: true, History: true},
-			{Name: "memory, shared, groups", Memory: &memkv.Options{Shared: true, HashGroups: 2},
+			{Name: "memory, shared, groups",
+				Memory:              &memkv.Options{Shared: true, HashGroups: 2, Lost: 5},
 				StorePerCoordinator: true, Dying: true, Collecting: true},
 			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1, RowLocks: 1},
 				Dying: true, Collecting: true, History: true},
@@ -94,15 +95,16 @@ func Configs() []Config {
 			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3},
 				Options: txn.Options{StreamBytes: 500,
 					RowLocks: 1}, Losing: true, Collecting: true},
-			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2},
+			{Name: "memory, streaming, shared",
+				Memory:              &memkv.Options{Shared: true, HashGroups: 2, Lost: 5},
 				StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1},
 				Collecting: true, History: true},
 			{Name: "memory, shared", Memory: &memkv.Options{Shared: true},
 				StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1},
 				Collecting: true, History: true},
 			{Name: "memory, shared, groups, parallel",
-				Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true,
-				Losing: true, Collecting: true, History: true},
+				Memory:              &memkv.Options{Shared: true, HashGroups: 3, Lost: 5},
+				StorePerCoordinator: true, Losing: true, Collecting: true, History: true},
 		} {
 			c.Name += level.name
 			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted,
@@ -438,7 +440,7 @@ func (r *run) settle(w *watched) error {
 	if _, err := s.SettleLocks(ctx); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	snap, err := w.Snapshot()
+	snap, err := kv.Latest(w)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}

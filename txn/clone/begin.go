@@ -93,7 +93,7 @@ func (c *copying) begin(ctx context.Context) error {
 // unfinished looks at the target.
 func (c *copying) unfinished(ctx context.Context) (at tso.Timestamp, from origin, found bool,
 	err error) {
-	snap, err := c.o.Target.Snapshot()
+	snap, err := kv.Latest(c.o.Target)
 	if err != nil {
 		return 0, from, false, err
 	}

@@ -29,7 +29,7 @@ var long = strings.Repeat("long ", 200)
 // without a change, rollbacks, notifications. It returns what it showed along the way.
 func filled(t testing.TB) (w *world, s *txn.Store, past map[tso.Timestamp][]string) {
 	ctx := context.Background()
-	w = newWorld(t, memkv.New(memkv.Options{Shared: true, HashGroups: 2}))
+	w = newWorld(t, memkv.New(memkv.Options{Shared: true, HashGroups: 2, Lost: 5}))
 	s = w.store()
 	past = map[tso.Timestamp][]string{}
 	for i := range 40 {

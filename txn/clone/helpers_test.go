@@ -120,7 +120,7 @@ func open(t testing.TB, e kv.Engine) *txn.Store {
 // raw returns all raw cells of an engine, but for the store's own.
 func raw(t testing.TB, e kv.Engine) map[string]string {
 	ctx := context.Background()
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, snap.Close()) }()
 	out := map[string]string{}
@@ -139,7 +139,7 @@ func raw(t testing.TB, e kv.Engine) map[string]string {
 
 // meta returns the names of the store's own cells.
 func meta(t testing.TB, e kv.Engine) (names []string) {
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, snap.Close()) }()
 	it, err := snap.NewIter(context.Background(),
@@ -156,7 +156,7 @@ func meta(t testing.TB, e kv.Engine) (names []string) {
 var targets = map[string]func(t testing.TB) kv.Engine{
 	"files": func(testing.TB) kv.Engine { return memkv.New(memkv.Options{}) },
 	"groups": func(testing.TB) kv.Engine {
-		return memkv.New(memkv.Options{Shared: true, HashGroups: 3})
+		return memkv.New(memkv.Options{Shared: true, HashGroups: 3, Lost: 5})
 	},
 	"small": func(testing.TB) kv.Engine {
 		return memkv.New(memkv.Options{Shared: true, Reads: 40})

@@ -62,7 +62,7 @@ func decodePosition(value []byte) (p position, err error) {
 
 // position reads the last one, and how many pages the target has.
 func (w *writer) position(ctx context.Context) (p position, pages int, err error) {
-	snap, err := w.e.Snapshot()
+	snap, err := kv.Latest(w.e)
 	if err != nil {
 		return p, 0, err
 	}

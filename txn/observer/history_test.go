@@ -70,7 +70,7 @@ func readHistory(t testing.TB, s *txn.Store, what string) *history {
 	require.NoError(t, err, what)
 	h := &history{t: t, what: what, versions: map[string][]version{}, state: map[string]string{},
 		runs: map[string][]logged{}}
-	snap, err := s.Engine().Snapshot()
+	snap, err := kv.Latest(s.Engine())
 	require.NoError(t, err)
 	require.NoError(t, mvcctest.Check(ctx, snap,
 		func(problem string) { t.Errorf("%s: %s", what, problem) }))

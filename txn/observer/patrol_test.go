@@ -27,7 +27,7 @@ type town struct {
 }
 
 func newTown(t *testing.T) *town {
-	c := &town{t: t, engine: memkv.New(memkv.Options{Shared: true, HashGroups: 2})}
+	c := &town{t: t, engine: memkv.New(memkv.Options{Shared: true, HashGroups: 2, Lost: 5})}
 	c.clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, c.engine, mvcc.MetaKey("oracle"),
 		tso.Options{Clock: c.clock.Load})

@@ -74,7 +74,7 @@ func TestProcessesThatDieLoseNoChange(t *testing.T) {
 
 func newColony(t *testing.T, rng *rand.Rand) *colony {
 	c := &colony{t: t, rng: rng,
-		engine: memkv.New(memkv.Options{Shared: true, HashGroups: rng.IntN(4)}),
+		engine: memkv.New(memkv.Options{Shared: true, HashGroups: rng.IntN(4), Lost: 5}),
 		died:   make(chan struct{}, 1)}
 	c.clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, c.engine, mvcc.MetaKey("oracle"),

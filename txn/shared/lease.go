@@ -194,12 +194,8 @@ func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool
 	if owner == 0 || owner == rec.ID && !rec.Expired(now) {
 		return false, nil
 	}
-	snap, err := p.o.Engine.Snapshot()
-	if err != nil {
-		return false, err
-	}
-	seen, found, err := lease.Get(ctx, snap, owner)
-	if err := errors.Join(err, snap.Close()); err != nil || !found {
+	seen, found, err := p.readSession(ctx, owner)
+	if err != nil || !found {
 		return err == nil, err
 	}
 	if !seen.Expired(now) {
@@ -207,6 +203,16 @@ func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool
 	}
 	_, alive, err := p.checkLiveness(ctx, owner, now)
 	return !alive && err == nil, err
+}
+
+// readSession reads the record of a session.
+func (p *Peers) readSession(ctx context.Context, id uint64) (rec lease.Record, found bool,
+	err error) {
+	err = kv.Repeat(ctx, p.o.Engine, func(r kv.Reader) (err error) {
+		rec, found, err = lease.Get(ctx, r, id)
+		return err
+	})
+	return rec, found, err
 }
 
 // checkLiveness ends the session if its lease has expired.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
@@ -279,15 +278,11 @@ func (p *Peers) OldestOf(ctx context.Context, owner uint64) (tso.Timestamp, erro
 	case dead:
 		return tso.Max, nil
 	}
-	snap, err := p.o.Engine.Snapshot()
-	if err != nil {
-		return 0, err
-	}
-	rec, found, err := lease.Get(ctx, snap, owner)
+	rec, found, err := p.readSession(ctx, owner)
 	if !found {
 		rec.Oldest = 0
 	}
-	return rec.Oldest, errors.Join(err, snap.Close())
+	return rec.Oldest, err
 }
 
 // Mark returns the present point of the log, for ReleaseTo.

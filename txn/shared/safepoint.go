@@ -67,13 +67,12 @@ func (p *Peers) Safepoint(ctx context.Context) (tso.Timestamp, error) {
 }
 
 func (p *Peers) readSafepoint(ctx context.Context) (safe gc.Safepoint, err error) {
-	snap, err := p.o.Engine.Snapshot()
-	if err != nil {
-		return safe, err
-	}
-	safe, err = gc.ReadSafepoint(ctx, snap)
+	err = kv.Repeat(ctx, p.o.Engine, func(r kv.Reader) (err error) {
+		safe, err = gc.ReadSafepoint(ctx, r)
+		return err
+	})
 	p.o.NoteSafepoint(safe.Point)
-	return safe, errors.Join(err, snap.Close())
+	return safe, err
 }
 
 // claim makes this process the collector, and announces the target. A collector whose session has

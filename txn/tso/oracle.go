@@ -83,7 +83,7 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 	}
 	o.window = New(opts.Window.Milliseconds(), 0)
 
-	snap, err := engine.Snapshot()
+	snap, err := kv.Latest(engine)
 	if err != nil {
 		return nil, err
 	}

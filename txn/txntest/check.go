@@ -19,7 +19,7 @@ import (
 // locks.
 func CheckStore(t testing.TB, e kv.Engine, what string) {
 	ctx := context.Background()
-	snap, err := e.Snapshot()
+	snap, err := kv.Latest(e)
 	require.NoError(t, err)
 	require.NoError(t, mvcctest.Check(ctx, snap,
 		func(problem string) { t.Errorf("%s: %s", what, problem) }))

@@ -51,7 +51,7 @@ func (o *Oracle) crash() {
 // TestTimestampsRiseOverFailOvers: several gateways draw while the holder leaves or crashes,
 // again and again.
 func TestTimestampsRiseOverFailOvers(t *testing.T) {
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	var newest atomic.Uint64
 	var drawers sync.WaitGroup
 	draw := func(o *Oracle) {
@@ -115,7 +115,7 @@ func TestTimestampsRiseOverFailOvers(t *testing.T) {
 
 // TestQuestionsShareARequest counts the requests that a holder answers.
 func TestQuestionsShareARequest(t *testing.T) {
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	slow := func(o *Options) { o.Term = time.Minute }
 	a := join(t, e, slow)
 	before := a.office.current().oracle.Last()
@@ -137,7 +137,7 @@ func TestQuestionsShareARequest(t *testing.T) {
 
 // TestNobodyServes: a gateway that is cut off from the store refuses, after its patience.
 func TestNobodyServes(t *testing.T) {
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a := join(t, e, func(o *Options) { o.Term = time.Minute })
 	b := join(t, e, func(o *Options) { o.Term, o.Patience = time.Minute, short })
 	a.crash()
@@ -151,7 +151,7 @@ func TestNobodyServes(t *testing.T) {
 }
 
 func TestTimeForTTLsNeedsNoRequest(t *testing.T) {
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	slow := func(o *Options) { o.Term = time.Minute }
 	a, b := join(t, e, slow), join(t, e, slow)
 	last := a.office.current().oracle.Last()
@@ -168,7 +168,8 @@ func TestTimeForTTLsNeedsNoRequest(t *testing.T) {
 // TestOnlyTheTokenOpens: the holder answers only clients that know its token, and only
 // what is asked as it should be.
 func TestOnlyTheTokenOpens(t *testing.T) {
-	a := join(t, memkv.New(memkv.Options{Shared: true}), func(o *Options) { o.Term = time.Minute })
+	a := join(t, memkv.New(memkv.Options{Shared: true, Lost: 3}),
+		func(o *Options) { o.Term = time.Minute })
 	right := append([]byte(greeting), a.office.current().self.token[:]...)
 	wrong := append([]byte(greeting), make([]byte, tokenLen)...)
 	for name, words := range map[string][][]byte{
@@ -199,7 +200,7 @@ func TestOnlyTheTokenOpens(t *testing.T) {
 // TestMutualTLS: those that the same authority has signed draw from each other; one without a
 // certificate does not.
 func TestMutualTLS(t *testing.T) {
-	e := memkv.New(memkv.Options{Shared: true})
+	e := memkv.New(memkv.Options{Shared: true, Lost: 3})
 	conf := signed(t)
 	a := join(t, e, func(o *Options) { o.Term, o.TLS = time.Minute, conf })
 	b := join(t, e, func(o *Options) { o.Term, o.TLS = time.Minute, conf })

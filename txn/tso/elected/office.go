@@ -109,7 +109,7 @@ func (o *office) look(ctx context.Context) (h holder, ok bool, err error) {
 }
 
 func (o *office) read(ctx context.Context) (tso.Cell, error) {
-	snap, err := o.engine.Snapshot()
+	snap, err := kv.Latest(o.engine)
 	if err != nil {
 		return tso.Cell{}, err
 	}

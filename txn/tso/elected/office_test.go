@@ -69,7 +69,7 @@ func looks(t *testing.T, p *process) (holder, bool) {
 }
 
 func TestTheFirstTakesTheOfficeAndKeepsIt(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a, b := w.process(e, "a", 1, 0), w.process(e, "b", 1, 0)
 	h, ok := looks(t, a)
 	require.True(t, ok)
@@ -86,7 +86,7 @@ func TestTheFirstTakesTheOfficeAndKeepsIt(t *testing.T) {
 }
 
 func TestWhoStopsIsFollowedAfterATermAndCannotComeBack(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a, b := w.process(e, "a", 1, 0), w.process(e, "b", 1, 0)
 	looks(t, a)
 	first, err := a.current().draw(ctx, 10)
@@ -113,7 +113,7 @@ func TestWhoStopsIsFollowedAfterATermAndCannotComeBack(t *testing.T) {
 
 // TestALateExtensionKeepsTheOffice: a store that did not answer for terms is no reason to leave.
 func TestALateExtensionKeepsTheOffice(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a := w.process(e, "a", 1, 0)
 	looks(t, a)
 	w.now += 5 * term
@@ -124,7 +124,7 @@ func TestALateExtensionKeepsTheOffice(t *testing.T) {
 
 func TestASuspendedMachineKnowsItByItsWallClock(t *testing.T) {
 	now := Moment{}
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a := w.process(e, "a", 1, 0)
 	a.now = func() Moment { return now }
 	looks(t, a)
@@ -137,7 +137,7 @@ func TestASuspendedMachineKnowsItByItsWallClock(t *testing.T) {
 }
 
 func TestWhoResignsIsFollowedAtOnce(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a, b := w.process(e, "a", 1, 0), w.process(e, "b", 1, 0)
 	looks(t, a)
 	last, err := a.current().draw(ctx, 1)
@@ -155,7 +155,7 @@ func TestWhoResignsIsFollowedAtOnce(t *testing.T) {
 // TestTheStoresTimeDoesNotJumpWithItsHolder: a holder whose wall clock is minutes early goes on at
 // the time of the one before.
 func TestTheStoresTimeDoesNotJumpWithItsHolder(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a, b := w.process(e, "a", 1, 0), w.process(e, "b", 1, 5*time.Minute)
 	looks(t, a)
 	ts, err := a.current().draw(ctx, 1)
@@ -176,7 +176,7 @@ func TestTheStoresTimeDoesNotJumpWithItsHolder(t *testing.T) {
 
 // TestAWrongClockTakesNoOffice: a candidate whose clock cannot be right leaves the cell as it is.
 func TestAWrongClockTakesNoOffice(t *testing.T) {
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	a, wrong := w.process(e, "a", 1, 0), w.process(e, "b", 1, -1000*time.Hour)
 	looks(t, a)
 	require.NoError(t, a.renew(ctx))
@@ -208,7 +208,7 @@ type late struct {
 
 func orderHolds(t *testing.T, seed uint64) (failOvers int) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	w, e := &world{}, memkv.New(memkv.Options{Shared: true})
+	w, e := &world{}, memkv.New(memkv.Options{Shared: true, Lost: 3})
 	var all []*process
 	paused := map[*process]time.Duration{}
 	for i := range 3 {
