@@ -42,6 +42,8 @@ func newHeld(e kv.Engine) *held { return &held{Engine: e, release: make(chan str
 
 func (e *held) Exclusive() bool { return kv.IsExclusive(e.Engine) }
 
+func (e *held) Group(row []byte) uint64 { return kv.GroupOf(e.Engine, row) }
+
 func (e *held) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
 	err := e.Engine.Update(ctx, rows, step)
 	if err == nil && e.hold.Load() {
@@ -73,9 +75,10 @@ func (sc *scene) awaitHeld(e *held, n int64, over <-chan string) {
 	}
 }
 
-// secondaryAwaitsTheSync: the commit point is visible, and its sync takes a while.
+// secondaryAwaitsTheSync: the commit point is visible, and its sync takes a while. The secondary is
+// in another group, or the commit point would take it along.
 func secondaryAwaitsTheSync(sc *scene) {
-	e := newHeld(shared())
+	e := newHeld(sharedSplit())
 	defer e.letGo()
 	s := sc.open(e, txn.Options{})
 	tx, reader := sc.writer(s, "a", "1", "z", "1"), sc.begin(s)

@@ -89,6 +89,11 @@ func single() kv.Engine { return memkv.New(memkv.Options{}) }
 // did not read: the checks' single steps go past the store.
 func shared() kv.Engine { return memkv.New(memkv.Options{Shared: true}) }
 
+// sharedSplit returns a shared engine of two groups, as split does.
+func sharedSplit() kv.Engine {
+	return memkv.New(memkv.Options{Shared: true, Splits: [][]byte{[]byte("m")}})
+}
+
 // pebble returns an engine that serves snapshots while an update holds its latches.
 func (sc *scene) pebble() kv.Engine {
 	e, err := pebblekv.Open("",

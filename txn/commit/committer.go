@@ -27,6 +27,7 @@ type committer struct {
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 	deciding bool          // the primary's lock shows that: readers do not push commit_ts
+	whole    bool          // the commit point commits all keys, as they go into one update
 
 	prewriting bool // some locks may be in the store
 	// liveness is set once the transaction has locks in the store, on an engine of this process's

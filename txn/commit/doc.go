@@ -29,6 +29,9 @@
 //	commit point      the primary's record            rolls the others forward
 //	secondaries       records                         finds no lock
 //
+// On a store that several processes share the commit point of a commit that goes into one update
+// takes the secondaries along (committer.whole).
+//
 // # Invariants of package txn that are kept here
 //
 //   - I2, its half (no commit is missed): a commit enters the table in flight before its commit_ts

@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/txn/lockwait"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/secondaries"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
 )
 
@@ -23,6 +24,8 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		return err
 	}
 	c.enterLockHolders()
+	// To a process that is alone what follows the commit point costs no request and no sync.
+	c.whole = len(batches) == 1 && c.o.Peers != nil
 	// What a serializable transaction has read is validated later than that.
 	c.wantsAfter = len(batches) == 1 && len(c.validate) > 0 && c.reads == nil
 	defer c.dropAfter()
@@ -46,8 +49,20 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	if err := c.o.At(AfterCommitPoint); err != nil {
 		return err
 	}
-	c.finishSecondaries(ctx, batches)
+	if c.whole {
+		c.finishAll(ctx, nil)
+	} else {
+		c.finishSecondaries(ctx, batches)
+	}
 	return nil
+}
+
+// atPoint returns what the commit point commits: the primary, or all.
+func (c *committer) atPoint() []mvcc.Mutation {
+	if c.whole {
+		return c.Muts
+	}
+	return c.first()
 }
 
 // decide validates what has to be as it was read, and commits the primary. A serializable
@@ -126,7 +141,8 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 // tryCommitPrimary is one attempt. repeated reports that an earlier one may have succeeded.
 func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
-	p := c.o.Memory.InFlight.EnterPrimary(c.first())
+	muts := c.atPoint()
+	p := c.o.Memory.InFlight.EnterPrimary(muts)
 	defer c.o.Memory.InFlight.Leave(p)
 	commitTS := c.drawn
 	if commitTS == 0 {
@@ -141,34 +157,23 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	if err := c.o.At(AfterCommitTS); err != nil {
 		return false, err
 	}
-	rows := [][]byte{c.first()[0].Row}
-	c.o.Memory.Recent.Raise(rows[0], commitTS)
+	for i := range muts {
+		c.o.Memory.Recent.Raise(muts[i].Row, commitTS)
+	}
 	var already *mvcc.Status
-	unknown, err = kv.Attempt(ctx, c.o.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
-		already = nil
-		if err := c.liveness.Apply(p, commitTS); err != nil {
+	unknown, err = kv.Attempt(ctx, c.o.Engine, rowsOf(muts),
+		func(r kv.Reader, b *kv.Batch) (err error) {
+			already = nil
+			if err := c.liveness.Apply(p, commitTS); err != nil {
+				return err
+			}
+			if !repeated && c.lockHolder.Pristine() {
+				mvcc.CommitKnown(b, c.startTS, commitTS, muts)
+				return nil
+			}
+			already, err = c.commitLocked(ctx, r, b, commitTS, rowsOf(muts))
 			return err
-		}
-		if !repeated && c.lockHolder.Pristine() {
-			mvcc.CommitKnown(b, c.startTS, commitTS, c.first())
-			return nil
-		}
-		err := mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows)
-		var rolled *mvcc.RolledBackError
-		if errors.As(err, &rolled) {
-			// Below the safepoint the record of an earlier attempt may have been collected.
-			err = errors.Join(c.o.Peers.CheckSafepoint(ctx, r, c.startTS), err)
-		}
-		if err == nil && b.Empty() {
-			// Committed by an earlier attempt: its record has the timestamp.
-			st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
-				Primary: c.primary(), StartTS: c.startTS, Now: commitTS,
-			})
-			already = &st
-			return err
-		}
-		return err
-	})
+		})
 	if err == nil && already != nil {
 		commitTS = already.CommitTS
 	}
@@ -177,6 +182,28 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		c.commitTS = commitTS
 	}
 	return unknown, err
+}
+
+// commitLocked is the step of a commit point that looks for its locks. It returns the status when
+// an earlier attempt has committed: its record has the timestamp.
+func (c *committer) commitLocked(ctx context.Context, r kv.Reader, b *kv.Batch,
+	commitTS tso.Timestamp, rows [][]byte) (already *mvcc.Status, err error) {
+	err = mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows[:1])
+	var rolled *mvcc.RolledBackError
+	switch {
+	case errors.As(err, &rolled):
+		// Below the safepoint the record of an earlier attempt may have been collected.
+		return nil, errors.Join(c.o.Peers.CheckSafepoint(ctx, r, c.startTS), err)
+	case err != nil:
+		return nil, err
+	case b.Empty():
+		st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
+			Primary: c.primary(), StartTS: c.startTS, Now: commitTS,
+		})
+		return &st, err
+	}
+	// As long as the primary is locked, the others that were locked still are.
+	return nil, mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows[1:])
 }
 
 // finishSecondaries hands the rest of a committed transaction to the background. A transaction that
