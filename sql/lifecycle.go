@@ -69,6 +69,9 @@ func (s *Session) Close(ctx context.Context) {
 	s.endTemporary(ctx)
 	s.listener.Close()
 	s.locks.Close()
+	if s.advisory != nil {
+		s.advisory.Close()
+	}
 	s.running.over(nil)
 	s.lasting.forget()
 	s.memory.Close()
@@ -79,7 +82,7 @@ func (s *Session) Close(ctx context.Context) {
 // Reset rolls back what is open, and forgets settings and cursors: the session is as new, except
 // that it keeps its prepared statements.
 func (s *Session) Reset(ctx context.Context) {
-	s.locks.UnlockAll()
+	s.unlockAll()
 	s.lastCommit, s.shown = 0, nil
 	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() && s.temporary == nil {
 		return

@@ -34,7 +34,7 @@ type advisory struct {
 
 // advisoryOf takes apart what accessor.advisoryKey made.
 func advisoryOf(key []byte) (a advisory, ok bool) {
-	if len(key) != 14 || key[0] != advisoryPrefix {
+	if len(key) != 14 || key[0] != table.PrefixAdvisory {
 		return a, false
 	}
 	return advisory{database: binary.BigEndian.Uint32(key[1:]),
@@ -44,6 +44,9 @@ func advisoryOf(key []byte) (a advisory, ok bool) {
 
 // namedMode is the mode of a table's lock, or of an advisory one, as PostgreSQL names it.
 func namedMode(m rowlock.Mode) string {
+	if m == rowlock.Update {
+		m = rowlock.Exclusive // of an advisory lock in the store (storedAdvisory)
+	}
 	return strings.ReplaceAll(capitalized(m.String()), " ", "") + "Lock"
 }
 
@@ -107,8 +110,10 @@ func lockingStatement(holders []rowlock.Holder, owner int64) string {
 // waitsElsewhere reports whether the transaction that was granted a row here waits for it in the
 // store.
 func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
+	_, ofSession := advisoryOf(key)
 	return slices.ContainsFunc(waits, func(w txn.LockWait) bool {
-		return w.Mode == h.Mode && uint64(w.StartTS) == h.Transaction && bytes.Equal(w.Key, key)
+		return bytes.Equal(w.Key, key) && (ofSession && int64(w.Client) == h.Owner ||
+			w.Mode == h.Mode && uint64(w.StartTS) == h.Transaction)
 	})
 }
 

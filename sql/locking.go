@@ -57,7 +57,7 @@ func (s *transactor) releaseFailed() {
 		s.tx.tx.Abort()
 		s.tx.tx.Unlock()
 	}
-	s.locks.ReleaseTo(0)
+	s.releaseLocks(0)
 	s.freed(s.tx.taken)
 }
 

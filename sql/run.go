@@ -54,6 +54,9 @@ func (s *Session) proceed(ctx context.Context, p *Portal, limit int64,
 	if p.finished && !p.failed && ps.HasRows && s.tx.state != inFailed {
 		return false, results.Complete(p.done)
 	}
+	if err := s.advisoryLast(); err != nil {
+		return false, err
+	}
 	if err := s.runnable(p); err != nil {
 		return false, err
 	}

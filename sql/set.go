@@ -157,7 +157,7 @@ func (s utility) execDiscard(ctx context.Context, st *ast.Discard) (string, erro
 		}
 		s.closePortals(true)
 		s.forgetAllPrepared()
-		s.locks.UnlockAll()
+		s.unlockAll()
 		s.settings.ResetAll()
 		s.resetIdentity()
 		s.tx.notices.UnlistenAll()

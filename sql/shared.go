@@ -10,15 +10,14 @@ import (
 )
 
 // A store whose engine is not exclusive may be used by several processes at once. What they have in
-// common is in the store: rows, their locks, the schema, sequences, observers. The locks of tables,
-// advisory locks, notifications and the list of sessions are in the memory of one process each.
+// common is in the store: rows, their locks, advisory locks, the schema, sequences, observers. The
+// locks of tables, notifications and the list of sessions are in the memory of one process each.
 // There a client would take them for what they are in PostgreSQL, and two of them that are
 // connected to different processes would both hold a lock. So they are refused by name.
 
 // What the errors advise instead.
 const (
 	insteadOfTableLock = "Use SELECT ... FOR UPDATE, or isolation level SERIALIZABLE."
-	insteadOfAdvisory  = "Lock a row with SELECT ... FOR UPDATE."
 	insteadOfNotify    = "Create an observer and wait in minidb_take(), or poll."
 	insteadOfLocks     = "minidb_lock_waits shows what the sessions of this process wait for."
 	insteadOfActivity  = "minidb_progress shows the statements that this process runs."

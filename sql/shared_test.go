@@ -40,12 +40,6 @@ func refused() map[string]string {
 		"SELECT pg_xact_status(pg_current_xact_id())":       "pg_xact_status",
 		"SELECT txid_status(txid_current())":                "txid_status",
 	}
-	for _, f := range []string{"pg_advisory_lock", "pg_advisory_xact_lock", "pg_try_advisory_lock",
-		"pg_try_advisory_xact_lock", "pg_advisory_unlock"} {
-		for _, f := range []string{f, f + "_shared"} {
-			out["SELECT "+f+"(7)"], out["SELECT "+f+"(7, 8)"] = f, f
-		}
-	}
 	return out
 }
 
@@ -86,7 +80,6 @@ func TestARefusalOnASharedStoreIsOfUse(t *testing.T) {
 		hint     string
 	}{
 		"BEGIN; LOCK TABLE t":            {19, "SELECT ... FOR UPDATE"},
-		"SELECT pg_advisory_lock(1)":     {0, "SELECT ... FOR UPDATE"},
 		"SELECT 1; LISTEN c":             {11, "minidb_take()"},
 		"SELECT 1; NOTIFY c":             {11, "minidb_take()"},
 		"SELECT * FROM pg_locks":         {0, "minidb_lock_waits"},

@@ -92,6 +92,9 @@ func (s *transactor) ensure(ctx context.Context) error {
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.ViewWith(tx, s.temporarySchema())
 	tx.SetStatement(ctx, s.text)
 	tx.CountIn(s.memory)
+	if s.advisory != nil {
+		tx.RestOn(s.advisory)
+	}
 	if s.tx.frees {
 		tx.FreesSpace()
 	}
@@ -141,7 +144,7 @@ func (s *transactor) commit(ctx context.Context) error {
 	if taken != nil {
 		defer s.endTaking(ctx, taken) // after the locks are released, too
 	}
-	defer s.locks.ReleaseTo(0)
+	defer s.releaseLocks(0)
 	if tx == nil {
 		s.settings.Commit()
 		sending.Committed(0)
@@ -193,7 +196,7 @@ func (s *transactor) abort(ctx context.Context) {
 		}
 	}
 	s.temporary.ended(false, false)
-	s.locks.ReleaseTo(0)
+	s.releaseLocks(0)
 	s.freed(taken)
 }
 

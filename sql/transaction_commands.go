@@ -187,7 +187,7 @@ func (s utility) undoTo(i int) {
 	s.tx.tx.RollbackTo(sp.at)
 	sp.at = s.tx.tx.Savepoint()
 	s.settings.RollbackTo(sp.settings)
-	s.locks.ReleaseTo(sp.locks)
+	s.releaseLocks(sp.locks)
 	s.references.RollbackTo(sp.checks)
 	s.tx.notices.RollbackTo(sp.notices)
 	s.tx.large.rollbackTo(i)

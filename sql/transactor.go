@@ -79,6 +79,8 @@ type transactor struct {
 	portalSet
 	tx    transaction
 	locks *rowlock.Owner // row locks and advisory locks
+	// advisory are the advisory locks in a store that several processes share, nil before the first
+	advisory *txn.SessionLocks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
 	lastCommit tso.Timestamp
 	// shown is, by incremental view, the lastCommit that it was waited for to show (freshViews).

@@ -19,6 +19,7 @@ const (
 	PrefixObserver = 'o' // what observers keep: package txn/observer
 	PrefixView     = 'v' // states of incremental views
 	PrefixLarge    = 'l' // large objects: package largeobject
+	PrefixAdvisory = 'k' // advisory locks, which have no values: package sql
 )
 
 // What follows PrefixCatalog in DescKey and WritersKey.

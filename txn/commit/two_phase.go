@@ -154,6 +154,9 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	if err := c.tx.RowLocks.Check(commitTS, c.writes); err != nil {
 		return false, err
 	}
+	if err := c.tx.RowLocks.CheckClient(commitTS); err != nil {
+		return false, err
+	}
 	if err := c.o.At(AfterCommitTS); err != nil {
 		return false, err
 	}

@@ -33,7 +33,8 @@
 //	access exclusive        x   x   x   x   x   x   x   x
 //
 // Advisory locks are keys like others, in the modes TableShare and Exclusive; [Request.Session]
-// makes them survive their transaction.
+// makes them survive their transaction. On a store that several processes write to, package shared
+// takes them in the store as well.
 //
 // A key may be claimed as one of a group (claim.go): its owner learns which keys of the group
 // others have claimed, and waits for those that exclude its own, as it decides.

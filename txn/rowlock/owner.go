@@ -57,6 +57,9 @@ func (o *Owner) ID() int64 { return o.id }
 // SetTransaction numbers the owner's running transaction; 0 when there is none.
 func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
 
+// Transaction returns the number that SetTransaction set.
+func (o *Owner) Transaction() uint64 { return o.transaction.Load() }
+
 // SetStatement sets the text of the statement for which the owner takes locks from now on. It
 // belongs to the owner's goroutine.
 func (o *Owner) SetStatement(text string) {

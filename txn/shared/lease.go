@@ -66,6 +66,7 @@ func (p *Peers) RenewLease(ctx context.Context) error {
 	}
 	err := p.publishWaits(ctx)
 	_, renewal := p.renew(ctx)
+	p.giveBackLeft()
 	return errors.Join(renewal, err)
 }
 

@@ -114,6 +114,13 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 		return nil
 	}
 	owner := p.SessionID()
+	p.waits.mu.Lock()
+	for s := range p.waits.clients {
+		if elsewhere[s.l.startTS] {
+			elsewhere[tso.Timestamp(s.owner.Transaction())] = true
+		}
+	}
+	p.waits.mu.Unlock()
 	for _, e := range p.o.RowLocks.Edges(
 		func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
 		w := lease.Wait{
@@ -124,8 +131,11 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 			w.Blockers = append(w.Blockers, tso.Timestamp(b))
 		}
 		out = append(out, w)
+		elsewhere[w.Waiter] = true
 	}
-	return out
+	p.waits.mu.Lock()
+	defer p.waits.mu.Unlock()
+	return append(out, p.waits.clientEdges(owner, elsewhere)...)
 }
 
 // storeWaits returns the waits for locks in the store, and their transactions. A wait that has not

@@ -38,6 +38,8 @@ type RowLocks struct {
 	// under another.
 	session uint64
 	lost    bool
+	// client are the locks that the transaction's client has besides, or nil.
+	client *SessionLocks
 }
 
 // rowLock is a step by which the transaction got a row lock, or a stronger one.
@@ -52,6 +54,21 @@ func (p *Peers) NewRowLocks(startTS tso.Timestamp) *RowLocks {
 		return nil
 	}
 	return &RowLocks{p: p, startTS: startTS}
+}
+
+// SetClient makes the commit rest on the locks of the client, too.
+func (l *RowLocks) SetClient(s *SessionLocks) {
+	if l != nil {
+		l.client = s
+	}
+}
+
+// CheckClient is Check of the locks that the client has besides.
+func (l *RowLocks) CheckClient(commitTS tso.Timestamp) error {
+	if l == nil {
+		return nil
+	}
+	return l.client.check(commitTS)
 }
 
 // Request is what a transaction wants of the store.

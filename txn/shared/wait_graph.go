@@ -66,6 +66,8 @@ type waits struct {
 	last      uint64    // number that was given to a wait or a look
 	published time.Time // when the waits were last published
 	searching int       // how many search for cycles
+	clients   map[*SessionLocks]struct{}
+	left      []*SessionLocks // of clients that are gone, not given back yet
 }
 
 const (
@@ -393,6 +395,8 @@ func looksAgain(before, now []waitEdge) bool {
 func (w *Wait) deadlock(cycle []waitEdge) error {
 	own := w.p.SessionID()
 	e := &rowlock.DeadlockError{}
+	cycle = slices.DeleteFunc(slices.Clone(cycle),
+		func(e waitEdge) bool { return len(e.Key) == 0 }) // a client and itself (clientEdges)
 	for i := range cycle {
 		x, next := &cycle[i], &cycle[(i+1)%len(cycle)]
 		e.Cycle = append(e.Cycle, rowlock.Wait{

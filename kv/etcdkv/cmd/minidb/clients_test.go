@@ -10,8 +10,9 @@ import (
 )
 
 // someClients are the programs of tests/clients that are run unless MINIDB_CLIENTS is "all": one of
-// libpq, one that speaks the protocol itself, and one that asks the catalog for everything.
-const someClients = "TestClients/(psycopg3|pgx|sqlalchemy)$"
+// libpq, one that speaks the protocol itself, one that asks the catalog for everything, and one
+// that takes advisory locks.
+const someClients = "TestClients/(psycopg3|pgx|sqlalchemy|golang-migrate)$"
 
 // TestClients runs the programs of PostgreSQL's clients on gateways, one program on one after the
 // other, and on PostgreSQL: they print the same but for what is refused by name on a shared store
