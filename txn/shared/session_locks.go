@@ -27,6 +27,9 @@ type SessionLocks struct {
 	l     *RowLocks
 	owner *rowlock.Owner
 	held  map[string]rowlock.Mode // by key; a lock of which it is not known counts as held
+	// unsure are the keys of held that an update may have weakened, or may yet, whose answer was
+	// lost. Only a step that writes the row keeps it out (package kv).
+	unsure map[string]bool
 }
 
 // aboveTimestamps is set in the start_ts of session locks.
@@ -39,7 +42,7 @@ func (p *Peers) NewSessionLocks(ctx context.Context, owner *rowlock.Owner) (*Ses
 		return nil, err
 	}
 	s := &SessionLocks{l: p.NewRowLocks(ts | aboveTimestamps), owner: owner,
-		held: map[string]rowlock.Mode{}}
+		held: map[string]rowlock.Mode{}, unsure: map[string]bool{}}
 	p.waits.mu.Lock()
 	defer p.waits.mu.Unlock()
 	if p.waits.clients == nil {
@@ -62,7 +65,7 @@ type SessionRequest struct {
 // called: the lock may be in the store nevertheless.
 func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 	held := s.held[string(r.Key)]
-	if held >= r.Mode && !s.Lost() {
+	if held >= r.Mode && !s.unsure[string(r.Key)] && !s.Lost() {
 		return nil
 	}
 	q := &Request{
@@ -77,6 +80,9 @@ func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 	}
 	mark := s.l.Mark()
 	_, err := s.l.lockInStore(ctx, q)
+	if err == nil {
+		delete(s.unsure, string(r.Key))
+	}
 	if err == nil || s.l.Mark() > mark { // or it is not known
 		s.held[string(r.Key)] = max(held, r.Mode)
 	}
@@ -89,15 +95,18 @@ func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 func (s *SessionLocks) Keep(holds func(key string) rowlock.Mode) {
 	for key, mode := range s.held {
 		now := holds(key)
-		if now >= mode {
+		if now >= mode && !s.unsure[key] {
 			continue
 		}
-		switch err := s.weaken(key, now); {
+		err := s.weaken(key, now)
+		s.unsure[key] = err != nil
+		switch {
 		case err != nil && !errors.Is(err, kv.ErrClosed):
 			s.l.p.o.Logger.Warn("an advisory lock could not be given back yet",
 				"client", s.owner.ID(), "err", err)
 		case now == rowlock.None:
 			delete(s.held, key)
+			delete(s.unsure, key)
 		default:
 			s.held[key] = now
 		}
