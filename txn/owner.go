@@ -54,8 +54,12 @@ func (s *Store) oldestOf(ctx context.Context, owner uint64) (tso.Timestamp, erro
 // join registers a new transaction: on a shared engine under a lease that lasts beyond its
 // start_ts.
 func (s *Store) join(ctx context.Context, reg *registration) error {
+	join := s.registry.join
+	if s.peers != nil {
+		join = s.registry.joinAhead
+	}
 	for {
-		if err := s.registry.join(ctx, reg, s.source); err != nil {
+		if err := join(ctx, reg, s.source); err != nil {
 			return err
 		}
 		lasts, err := s.peers.Lasts(ctx, reg.startTS)

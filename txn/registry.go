@@ -13,10 +13,13 @@ import (
 const registryShards = 16
 
 // registry knows the running transactions, so that none falls below the safepoint. A draw and its
-// registration happen under one shard's mutex: a safepoint computed from a timestamp drawn before
-// that mutex is taken is below every transaction that it does not see there.
+// registration happen under one shard's mutex, or the registration comes first: a safepoint
+// computed from a timestamp drawn before that mutex is taken is below every transaction that it
+// does not see there.
 type registry struct {
 	shards [registryShards]shard
+	// drawn is the newest timestamp that is known to have been drawn, for joinAhead.
+	drawn atomic.Uint64
 
 	// safe is held while the safepoint moves, and while a historical reader joins below the
 	// present time; ordinary transactions join without it.
@@ -35,6 +38,7 @@ type shard struct {
 // registration is a transaction's link in its shard's list.
 type registration struct {
 	startTS    tso.Timestamp
+	drawing    bool        // startTS is not drawn yet, and what is there is a bound below it
 	session    int64       // BeginOptions.Session
 	wrote      atomic.Bool // the transaction has called for a write
 	shard      *shard
@@ -53,6 +57,37 @@ func (g *registry) join(ctx context.Context, r *registration, source tso.Source)
 	r.startTS = ts
 	sh.link(r)
 	return nil
+}
+
+// joinAhead is join with a source at a distance: no other transaction, and no renewal of the lease,
+// waits for its answer. The transaction is registered before the draw, with a timestamp that was
+// drawn earlier and is therefore below its own.
+func (g *registry) joinAhead(ctx context.Context, r *registration, source tso.Source) error {
+	sh := &g.shards[rand.Uint32()%registryShards]
+	sh.Lock()
+	r.startTS, r.drawing = tso.Timestamp(g.drawn.Load()), true
+	sh.link(r)
+	sh.Unlock()
+	ts, err := source.Next(ctx)
+	if err != nil {
+		g.leave(r)
+		return err
+	}
+	g.noteDrawn(ts)
+	sh.Lock()
+	defer sh.Unlock()
+	r.startTS, r.drawing = ts, false
+	return nil
+}
+
+// noteDrawn remembers a timestamp that was drawn.
+func (g *registry) noteDrawn(ts tso.Timestamp) {
+	for {
+		known := g.drawn.Load()
+		if uint64(ts) <= known || g.drawn.CompareAndSwap(known, uint64(ts)) {
+			return
+		}
+	}
 }
 
 // joinAt registers a historical reader, unless it is below the safepoint.
@@ -104,8 +139,10 @@ func (g *registry) each(visit func(r *registration)) {
 	}
 }
 
-// oldest returns the lowest registered start timestamp that is below bound, or bound.
+// oldest returns the lowest registered start timestamp that is below bound, or bound. Requires:
+// no timestamp at or below bound is drawn from now on.
 func (g *registry) oldest(bound tso.Timestamp) tso.Timestamp {
+	g.noteDrawn(bound) // so that what joinAhead registers is not far below
 	g.each(func(r *registration) { bound = min(bound, r.startTS) })
 	return bound
 }

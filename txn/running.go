@@ -13,7 +13,10 @@ type Running struct {
 // Running lists the transactions of this process, in no order.
 func (s *Store) Running() (all []Running) {
 	s.registry.each(func(r *registration) {
-		all = append(all, Running{Session: r.session, StartTS: r.startTS, Wrote: r.wrote.Load()})
+		if !r.drawing {
+			all = append(all, Running{Session: r.session, StartTS: r.startTS,
+				Wrote: r.wrote.Load()})
+		}
 	})
 	return all
 }
