@@ -1,13 +1,16 @@
 package txn_test
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -79,4 +82,43 @@ func TestATransactionHoldsTheSafepointWhileItDraws(t *testing.T) {
 	require.Equal(t, "1", get(t, tx, "a"))
 	require.Len(t, s.Running(), 1)
 	require.NoError(t, tx.Rollback(t.Context()))
+}
+
+// slowSession is an engine that does not answer to writes of a session's record.
+type slowSession struct {
+	kv.Wrapped
+	row   atomic.Pointer[[]byte]
+	asked chan struct{}
+}
+
+func (e *slowSession) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if row := e.row.Load(); row != nil && bytes.Equal(*row, rows[0]) {
+		close(e.asked)
+		<-ctx.Done()
+		return kv.NotApplied(ctx.Err())
+	}
+	return e.Wrapped.Update(ctx, rows, step)
+}
+
+// TestAReaderOfThePastWaitsNoLongerThanItsContext for a renewal that the store does not answer.
+func TestAReaderOfThePastWaitsNoLongerThanItsContext(t *testing.T) {
+	sh := openShop(t, 0)
+	e := &slowSession{Wrapped: kv.Wrapped{Engine: sh.engine}, asked: make(chan struct{})}
+	s, err := openTxn(context.Background(), e, sh.opts)
+	require.NoError(t, err)
+	commit(t, s, "a", "1")
+	row := kv.Row(lease.Key(s.SessionID()))
+	e.row.Store(&row)
+	renewal, endRenewal := context.WithCancel(t.Context())
+	renewed := make(chan error, 1)
+	go func() { renewed <- s.RenewLease(renewal) }()
+	<-e.asked
+	reading, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Begin(reading, txn.BeginOptions{StartTS: sh.oracle.Last()})
+	require.ErrorIs(t, err, context.Canceled)
+	endRenewal()
+	require.ErrorIs(t, <-renewed, context.Canceled)
+	e.row.Store(nil)
+	require.NoError(t, s.Close())
 }

@@ -97,7 +97,7 @@
 //
 // # Locking order
 //
-// Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the
+// Store.gate (read) → Store.pass → shared.session.turn → registry.safe → one registry shard → the
 // oracle's mutex; package hints has its own order. All others are leaves. Under an engine's
 // latches, which are taken inside kv.Engine.Update only, a step never calls the engine: when the
 // oracle's range is used up it gives up, the range is extended, and the step runs again.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,11 +28,11 @@ import (
 // merely lags.
 type session struct {
 	now atomic.Pointer[lease.Record] // as last written
-	mu  struct {
-		sync.Mutex // held while the record is written
-		// unsure says that a write of the record failed, so that the store may have a later Oldest.
-		unsure bool
-	}
+	// turn is held while the record is written.
+	turn turn
+	// unsure says that a write of the record failed, so that the store may have a later Oldest. It
+	// is under turn.
+	unsure bool
 }
 
 // SessionID returns the id of the session, which locks have.
@@ -82,8 +81,10 @@ func (p *Peers) Lasts(ctx context.Context, startTS tso.Timestamp) (bool, error) 
 
 // renew renews the session, or begins a new one when there is none or it has ended.
 func (p *Peers) renew(ctx context.Context) (*lease.Record, error) {
-	p.session.mu.Lock()
-	defer p.session.mu.Unlock()
+	if err := p.session.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer p.session.turn.leave()
 	return p.renewLocked(ctx)
 }
 
@@ -99,7 +100,7 @@ func (p *Peers) renewLocked(ctx context.Context) (*lease.Record, error) {
 		Oldest:    p.o.Oldest(now),
 		Published: p.publication.number.Load(),
 	}
-	if old != nil && (!old.Expired(now) || p.session.mu.unsure) {
+	if old != nil && (!old.Expired(now) || p.session.unsure) {
 		rec.ID = old.ID
 		err := p.writeSession(ctx, rec, func(r kv.Reader, b *kv.Batch) error {
 			return lease.Renew(ctx, r, b, rec, now)
@@ -122,12 +123,12 @@ func (p *Peers) renewLocked(ctx context.Context) (*lease.Record, error) {
 // writeSession runs a step on the record. It runs the step again when the result is unknown, and
 // takes the record as written only once it is known to be.
 func (p *Peers) writeSession(ctx context.Context, rec lease.Record, step kv.Step) error {
-	p.session.mu.unsure = true
+	p.session.unsure = true
 	for attempts := 1; ; attempts++ {
 		unknown, err := kv.Attempt(ctx, p.o.Engine, [][]byte{kv.Row(lease.Key(rec.ID))}, step)
 		if err == nil {
 			p.session.now.Store(&rec)
-			p.session.mu.unsure = false
+			p.session.unsure = false
 			return nil
 		}
 		if !unknown || attempts == wait.UnknownAttempts || ctx.Err() != nil {
@@ -143,10 +144,12 @@ func (p *Peers) publish(ctx context.Context, startTS tso.Timestamp) error {
 	if err != nil {
 		return err
 	}
-	p.session.mu.Lock()
-	defer p.session.mu.Unlock()
+	if err := p.session.turn.take(ctx); err != nil {
+		return err
+	}
+	defer p.session.turn.leave()
 	rec := p.session.now.Load()
-	if rec.Oldest <= startTS && !rec.Expired(now) && !p.session.mu.unsure {
+	if rec.Oldest <= startTS && !rec.Expired(now) && !p.session.unsure {
 		return nil
 	}
 	_, err = p.renewLocked(ctx)

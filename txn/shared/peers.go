@@ -52,7 +52,7 @@ type Peers struct {
 
 // Open begins the process's session.
 func Open(ctx context.Context, o Options) (*Peers, error) {
-	p := &Peers{o: o}
+	p := &Peers{o: o, session: session{turn: newTurn()}, publication: publication{turn: newTurn()}}
 	_, err := p.renew(ctx)
 	return p, err
 }

@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
@@ -20,7 +19,7 @@ import (
 
 // publication is what the store has of this process's waits.
 type publication struct {
-	sync.Mutex
+	turn   turn              // held while cells are written
 	number atomic.Uint64     // the last one whose cells are in the store
 	cells  map[string]string // by key; an empty value is not known
 }
@@ -30,8 +29,10 @@ type publication struct {
 // new number.
 func (p *Peers) publishWaits(ctx context.Context) error {
 	pub := &p.publication
-	pub.Lock()
-	defer pub.Unlock()
+	if err := pub.turn.take(ctx); err != nil {
+		return err
+	}
+	defer pub.turn.leave()
 	number := pub.number.Load() + 1
 	want := map[string]string{}
 	for _, w := range p.waitsNow(number) {
