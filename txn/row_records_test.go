@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
@@ -113,4 +115,63 @@ func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 			sc.fail("%d looks", looks.n)
 		}
 	}))
+}
+
+// TestATransactionReadsOneSessionBeforeEachAttempt at a row, however many hold it: as long as one
+// of them is alive, it does not matter which others are.
+func TestATransactionReadsOneSessionBeforeEachAttempt(t *testing.T) {
+	sh := openShop(t, 0)
+	var holders []*txn.Store
+	for range 8 {
+		s := sh.store(nil)
+		tx := begin(t, s)
+		require.NoError(t, tx.LockCurrent(t.Context(), []byte("a"), rowlock.KeyShare, false))
+		holders = append(holders, s)
+	}
+	meter := &sessionReads{Wrapped: kv.Wrapped{Engine: sh.engine}}
+	s, err := openTxn(t.Context(), meter, sh.opts)
+	require.NoError(t, err)
+	ask := func() (reads int64, err error) {
+		tx := begin(t, s)
+		before := meter.n.Load()
+		err = tx.LockCurrent(t.Context(), []byte("a"), rowlock.Update, true)
+		reads = meter.n.Load() - before
+		require.NoError(t, tx.Rollback(t.Context()))
+		return reads, err
+	}
+	reads, err := ask()
+	require.ErrorIs(t, err, rowlock.ErrNotAvailable)
+	require.EqualValues(t, 1, reads)
+	for _, dead := range holders[1:] {
+		require.NoError(t, dead.Close())
+	}
+	_, err = ask()
+	require.ErrorIs(t, err, rowlock.ErrNotAvailable)
+	require.NoError(t, holders[0].Close())
+	_, err = ask()
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
+
+// sessionReads counts reads of sessions' records outside of updates.
+type sessionReads struct {
+	kv.Wrapped
+	n atomic.Int64
+}
+
+func (m *sessionReads) Snapshot() (kv.Snapshot, error) {
+	s, err := m.Engine.Snapshot()
+	return sessionReader{s, m}, err
+}
+
+type sessionReader struct {
+	kv.Snapshot
+	m *sessionReads
+}
+
+func (s sessionReader) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if id := lease.Key(0); bytes.HasPrefix(key, id[:len(id)-16]) {
+		s.m.n.Add(1)
+	}
+	return s.Snapshot.Get(ctx, key)
 }

@@ -23,7 +23,13 @@ type RowLockedError struct {
 	Holders []RowHolder // those in the way
 	// Newest is the key's newest write after the timestamp that LockRow was given.
 	Newest Version
+	// Before is, of a transaction that queues for the row, how many queue before it: no more than
+	// queueCounted are counted.
+	Before int
 }
+
+// queueCounted bounds RowLockedError.Before.
+const queueCounted = 16
 
 func (e *RowLockedError) Error() string {
 	h := &e.Holders[0]
@@ -101,6 +107,23 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 	return l, err
 }
 
+// queueBefore counts the transactions that queue for a row before a place, of the first few.
+func (s *step) queueBefore(ctx context.Context, row []byte, place tso.Timestamp) (n int,
+	err error) {
+	if place == 0 {
+		return 0, nil
+	}
+	seen := 0
+	err = s.scanRowLocks(ctx, row, queueRank(rowlock.Update), func(h RowHolder) bool {
+		if h.Place < place {
+			n++
+		}
+		seen++
+		return seen < queueCounted
+	})
+	return n, err
+}
+
 // LockRow gives a row lock of the key to a transaction, and returns the newest write of the key
 // after q.Since. It refuses with *LockedError while another transaction has prewritten the key, and
 // with *RowLockedError while others hold row locks that exclude the mode. A free row goes to the
@@ -121,7 +144,12 @@ func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowReq
 		return v, err
 	}
 	if len(l.others) > 0 {
-		return v, &RowLockedError{Key: bytes.Clone(key), Holders: l.others, Newest: v}
+		locked := &RowLockedError{Key: bytes.Clone(key), Holders: l.others, Newest: v}
+		locked.Before, err = s.queueBefore(ctx, row, q.Place)
+		if err != nil {
+			return v, err
+		}
+		return v, locked
 	}
 	for i := range l.gone {
 		s.dropRowLock(row, &l.gone[i])

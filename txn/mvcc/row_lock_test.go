@@ -106,6 +106,30 @@ func TestAFreeRowGoesToTheFirstInItsQueue(t *testing.T) {
 	require.Empty(t, problems(t, q.e))
 }
 
+// TestATransactionLearnsHowManyQueueBeforeIt, so that it asks less often, whether the row has a
+// holder or not. A long queue is not counted to its end.
+func TestATransactionLearnsHowManyQueueBeforeIt(t *testing.T) {
+	q := newRowQueue(t)
+	before := func(startTS int) int {
+		var locked *mvcc.RowLockedError
+		require.ErrorAs(t, q.lock(startTS, rowlock.Update), &locked)
+		return locked.Before
+	}
+	require.NoError(t, q.lock(1, rowlock.Update))
+	require.Zero(t, before(2), "it does not queue")
+	for startTS := 2; startTS < 40; startTS++ {
+		q.queue(startTS, rowlock.Update)
+	}
+	for range 2 {
+		require.Equal(t, 1, before(3))
+		require.Equal(t, 7, before(9))
+		require.Equal(t, before(38), before(39))
+		q.unlock(1)
+	}
+	require.NoError(t, q.lock(2, rowlock.Update))
+	require.Zero(t, before(3))
+}
+
 // TestWhoGivesUpLeavesTheQueue, and keeps what it held.
 func TestWhoGivesUpLeavesTheQueue(t *testing.T) {
 	q := newRowQueue(t)

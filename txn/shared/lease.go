@@ -194,19 +194,29 @@ func (p *Peers) removeSession(ctx context.Context, id uint64) error {
 // to the same result, its owner too, should it come back. A lock without an owner is judged by its
 // time to live.
 func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool, error) {
-	rec := p.session.now.Load()
-	if owner == 0 || owner == rec.ID && !rec.Expired(now) {
-		return false, nil
+	_, dead, err := p.judge(ctx, owner, now)
+	return dead, err
+}
+
+// judge is Dead, with the record of an owner that is alive.
+func (p *Peers) judge(ctx context.Context, owner uint64, now tso.Timestamp) (rec lease.Record,
+	dead bool, err error) {
+	own := p.session.now.Load()
+	switch {
+	case owner == 0:
+		return lease.Record{}, false, nil
+	case owner == own.ID && !own.Expired(now):
+		return *own, false, nil
 	}
-	seen, found, err := p.readSession(ctx, owner)
+	rec, found, err := p.readSession(ctx, owner)
 	if err != nil || !found {
-		return err == nil, err
+		return rec, err == nil, err
 	}
-	if !seen.Expired(now) {
-		return false, nil
+	if !rec.Expired(now) {
+		return rec, false, nil
 	}
-	_, alive, err := p.checkLiveness(ctx, owner, now)
-	return !alive && err == nil, err
+	rec, alive, err := p.checkLiveness(ctx, owner, now)
+	return rec, !alive && err == nil, err
 }
 
 // readSession reads the record of a session.

@@ -134,7 +134,7 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 				return v, err
 			}
 			w.queues(q.place)
-			rows.Most, bo.Most = queuedBackoff, queuedBackoff
+			bo.Most = queuedBackoff
 		}
 		var unknown bool
 		v, unknown, err = l.tryLock(ctx, q, gone)
@@ -145,6 +145,9 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 			return v, nil
 		case errors.As(err, &held):
 			rows.Limit = q.limit - bo.Spent
+			if q.place != 0 {
+				rows.Most = queuedPause(held.Before)
+			}
 			if err = l.awaitHolders(ctx, q, held, gone, w, &rows); err != nil {
 				return v, err
 			}
@@ -204,7 +207,7 @@ func (l *RowLocks) note(lock rowLock, session uint64) {
 }
 
 // awaitHolders waits before another attempt at a row that others have locked. It does not wait if
-// one of them has ended, or if the row was changed so that the lock is worthless.
+// none of them is alive, or if the row was changed so that the lock is worthless.
 func (l *RowLocks) awaitHolders(
 	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait,
 	bo *wait.Backoff,
@@ -214,7 +217,7 @@ func (l *RowLocks) awaitHolders(
 			return err
 		}
 	}
-	cleared, err := gone.check(ctx, l.p.OldestOf, held.Holders)
+	cleared, err := gone.checkUpToLiving(ctx, l.p.OldestOf, held.Holders)
 	switch {
 	case err != nil || cleared:
 		return err
@@ -282,6 +285,23 @@ func (g goneHolders) check(
 	return some, nil
 }
 
+// checkUpToLiving is check until it comes to a holder that is not gone: while that one is in the
+// way the others do not matter. So a transaction reads one session before each attempt, however
+// many wait before it. The last comes first, because in a queue it is in the way for the longest.
+func (g goneHolders) checkUpToLiving(
+	ctx context.Context, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp,
+		error), holders []mvcc.RowHolder,
+) (some bool, err error) {
+	for i := len(holders) - 1; i >= 0; i-- {
+		gone, err := g.check(ctx, oldestOf, holders[i:i+1])
+		if err != nil || !gone {
+			return some, err
+		}
+		some = true
+	}
+	return some, nil
+}
+
 // OldestOf returns the start_ts below which no transaction of a session gives a row lock in the
 // store back: tso.Max for a session that has ended.
 func (p *Peers) OldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
@@ -289,17 +309,14 @@ func (p *Peers) OldestOf(ctx context.Context, owner uint64) (tso.Timestamp, erro
 	if err != nil {
 		return 0, err
 	}
-	switch dead, err := p.Dead(ctx, owner, now); {
+	rec, dead, err := p.judge(ctx, owner, now)
+	switch {
 	case err != nil:
 		return 0, err
 	case dead:
 		return tso.Max, nil
 	}
-	rec, found, err := p.readSession(ctx, owner)
-	if !found {
-		rec.Oldest = 0
-	}
-	return rec.Oldest, err
+	return rec.Oldest, nil
 }
 
 // Mark returns the present point of the log, for ReleaseTo.

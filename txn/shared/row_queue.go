@@ -19,9 +19,17 @@ const (
 	// transactions hand a row on to each other in memory would keep all others from it for ever.
 	queueAfter = 100 * time.Millisecond
 	// queuedBackoff is the longest pause between its attempts from then on, because others wait
-	// for it.
+	// for it, if it is the next. For each transaction that queues before it the pause is as much
+	// longer, up to queuedFar times: of a long queue few ask the store at a time.
 	queuedBackoff = 10 * time.Millisecond
+	queuedFar     = 10
 )
+
+// queuedPause is the longest pause between the attempts of a transaction that queues behind so many
+// others.
+func queuedPause(before int) time.Duration {
+	return queuedBackoff * time.Duration(min(1+before, queuedFar))
+}
 
 // queueInStore puts the transaction into the row's queue, where LockRow finds it.
 func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
