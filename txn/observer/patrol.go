@@ -21,6 +21,8 @@ const (
 	// patrolPause is between two patrols, and so is patrolShare times the length of the last.
 	patrolPause = 250 * time.Millisecond
 	patrolShare = 10
+	// patrolIdle is how often the pause doubles while patrols meet no notification.
+	patrolIdle = 2
 	// patrolRows is how many rows a patrol queues before it waits for them to be run.
 	patrolRows = 64
 	// patrolPlaces is how many keys are remembered to begin at.
@@ -34,6 +36,7 @@ type patrol struct {
 	left   []kv.Span // of the one that goes on; nil: none does
 	began  time.Time
 	jumps  int
+	idle   int      // how many patrols before have met nothing, patrolIdle at most
 	seen   int      // keys of this patrol
 	places [][]byte // some of those, each as likely as the others
 	last   [][]byte // those of the patrol before
@@ -45,7 +48,7 @@ func (p *Pool) schedulePatrol(took time.Duration) {
 	if !p.shared || p.opts.patrolPause < 0 {
 		return
 	}
-	pause := max(p.opts.patrolPause, patrolShare*took)
+	pause := max(p.opts.patrolPause<<p.patrol.idle, patrolShare*took)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
@@ -107,6 +110,10 @@ func (p *Pool) endPatrol(target *Target) error {
 	p.stats.Patrols++
 	p.progress()
 	p.mu.Unlock()
+	if p.patrol.idle++; p.patrol.seen > 0 {
+		p.patrol.idle = 0
+	}
+	p.patrol.idle = min(p.patrol.idle, patrolIdle)
 	p.schedulePatrol(time.Since(p.patrol.began))
 	return nil
 }
