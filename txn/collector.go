@@ -54,13 +54,16 @@ func pauseAfter(step time.Duration) time.Duration { return max(gcPause, gcRest*s
 
 // CollectStep takes the next step of the background's pass, beginning one when there is none, and
 // reports whether it is over. No pass is begun when nothing was committed above the last one's
-// safepoint, or while another process collects.
+// safepoint, or while another process collects, or has lately.
 func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	s.pass.Lock()
 	defer s.pass.Unlock()
 	if s.pass.now == nil {
 		if s.nothingToCollect() {
 			return true, nil
+		}
+		if lately, err := s.collectedLately(ctx); err != nil || lately {
+			return err == nil, err
 		}
 		safepoint, err := s.raiseSafepoint(ctx)
 		if errors.Is(err, gc.ErrClaimed) {
@@ -101,6 +104,23 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 // one's safepoint, and that one left nothing to look at again.
 func (s *Store) nothingToCollect() bool {
 	return s.pass.safepoint != 0 && !s.pass.again && s.memory.Quiet(s.pass.safepoint)
+}
+
+// collectedLately reports whether the safepoint of a store that several processes share was moved,
+// by whichever of them, within half an interval. Each pass goes through the whole store there, so
+// they take turns. A pass that was begun then and has died with its process is made up for by the
+// next.
+func (s *Store) collectedLately(ctx context.Context) (bool, error) {
+	if s.peers == nil || s.opts.GCInterval <= 0 {
+		return false, nil
+	}
+	now, err := s.oracleTime(ctx)
+	if err != nil {
+		return false, err
+	}
+	point, err := s.peers.Safepoint(ctx)
+	due := now.Physical() - s.retention().Milliseconds() - s.opts.GCInterval.Milliseconds()/2
+	return point.Physical() > due, err
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running

@@ -360,3 +360,34 @@ func (l *losing) Update(ctx context.Context, rows [][]byte, step kv.Step) error 
 	}
 	return err
 }
+
+// TestProcessesCollectInTurn: none begins a pass soon after another one has.
+func TestProcessesCollectInTurn(t *testing.T) {
+	sh := openShop(t, 0)
+	raises := 0
+	sh.engine = &counted{Engine: sh.engine, row: gc.SafepointRow(), before: func(int) { raises++ }}
+	hourly := func(o *txn.Options) { o.GCInterval, o.Retention = time.Hour, time.Minute }
+	stores := []*txn.Store{sh.store(hourly), sh.store(hourly), sh.store(hourly)}
+	passes := func() int {
+		raises = 0
+		for _, s := range stores {
+			for done := false; !done; {
+				var err error
+				done, err = s.CollectStep(t.Context())
+				require.NoError(t, err)
+			}
+		}
+		return raises / 3 // a pass claims, raises and gives the claim up
+	}
+	for range 3 {
+		sh.pass(time.Hour)
+		for _, s := range stores {
+			require.NoError(t, s.RenewLease(t.Context()))
+		}
+		commit(t, stores[0], "a", "1", "z", "1")
+		require.Equal(t, 1, passes())
+		sh.pass(20 * time.Minute)
+		require.Zero(t, passes())
+		require.Zero(t, raises)
+	}
+}
