@@ -126,6 +126,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	}
 	o.access.adviseOthers(ctx, db, logger)
 	fmt.Println(o.access.greeting(addr))
+	notify(logger, "READY=1") // a client that comes before Serve waits in l's queue
 	defer governMemory(ctx)()
 	served := make(chan error, 1)
 	go func() { served <- db.Serve(l) }()
@@ -133,6 +134,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	case err = <-served:
 	case err = <-failed: // nothing can be served any more
 	case <-ctx.Done():
+		notify(logger, "STOPPING=1")
 		err = stop(context.WithoutCancel(ctx), db, o.drain, logger)
 	}
 	if closeErr := db.Close(); err == nil {
