@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // P6 and P16 on a store that several processes share: owners with leases, and one safepoint for
@@ -14,6 +15,7 @@ import (
 var ownerClauses = []clause{
 	{"P6 I19", "a lock whose owner has ended is not waited for", deadOwnerIsNotAwaited},
 	{"P6 I19", "a lock whose owner is alive is waited for", livingOwnerIsAwaited},
+	{"P6 I19", "an estimate of the oracle's time ends no session", estimateEndsNoSession},
 	{"P16 I20", "a reader that outlived its lease is refused", lapsedReaderIsRefused},
 	{"P16 I20", "a write of a transaction that outlived its lease is refused",
 		lapsedWriterIsRefused},
@@ -68,6 +70,26 @@ func livingOwnerIsAwaited(sc *scene) {
 	sc.clock += 3_600_000
 	sc.must(owner.RenewLease(sc.ctx), "renew")
 	sc.must(sc.lockRow(other, "z"), "its time to live is over")
+}
+
+// hasty is an oracle whose time is estimated an hour ahead of its timestamps.
+type hasty struct{ tso.Source }
+
+func (h hasty) Now() tso.Timestamp {
+	return h.Source.(*tso.Oracle).Now() + tso.New(time.Hour.Milliseconds(), 0)
+}
+
+// estimateEndsNoSession: the owner of a row lock could commit below the end of its lease although
+// the lock is another's.
+func estimateEndsNoSession(sc *scene) {
+	e := shared()
+	owner := sc.open(e, txn.Options{Lease: time.Minute})
+	other := sc.open(e, txn.Options{Lease: time.Minute, Oracle: hasty{owner.Oracle()}})
+	tx := sc.lockHolder(owner, true)
+	sc.must(sc.nowait(tx, "guard", rowlock.Share), "lock")
+	sc.mustBeLocked(sc.lockHolder(other, true), "guard", rowlock.Update)
+	sc.set(tx, "guarded", "1")
+	sc.must(tx.Commit(sc.ctx), "commit")
 }
 
 // lapsed returns a transaction that has read "1" of a and b when its process was paused beyond its

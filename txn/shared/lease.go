@@ -16,11 +16,11 @@ import (
 // session is this process as the owner of locks: its id is in each of them, and as long as its
 // lease lasts no other process takes its owner for dead (txn: I19).
 //
-// A session lives while its record is in the store. A process that finds the lease expired, by the
-// oracle's time and no other, removes the record before it touches a lock; the owner renews only a
-// record that is there. One of the two wins. An owner whose lease has expired takes a new session
-// before it writes a lock or begins a transaction. Its running transactions go on unless their
-// primaries were rolled back, which the commit point finds out.
+// A session lives while its record is in the store. A process that finds the lease expired, by a
+// timestamp that the oracle has given out, removes the record before it touches a lock; the owner
+// renews only a record that is there. One of the two wins. An owner whose lease has expired takes a
+// new session before it writes a lock or begins a transaction. Its running transactions go on
+// unless their primaries were rolled back, which the commit point finds out.
 //
 // A goroutine renews the record. It also publishes the oldest start_ts of the transactions that run
 // here. That is at or below the start_ts of each to come as well, for they draw theirs later
@@ -215,7 +215,7 @@ func (p *Peers) judge(ctx context.Context, owner uint64, now tso.Timestamp) (rec
 	if !rec.Expired(now) {
 		return rec, false, nil
 	}
-	rec, alive, err := p.checkLiveness(ctx, owner, now)
+	rec, alive, err := p.checkLiveness(ctx, owner)
 	return rec, !alive && err == nil, err
 }
 
@@ -229,9 +229,16 @@ func (p *Peers) readSession(ctx context.Context, id uint64) (rec lease.Record, f
 	return rec, found, err
 }
 
-// checkLiveness ends the session if its lease has expired.
-func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp) (rec lease.Record,
-	alive bool, err error) {
+// checkLiveness ends the session if its lease has expired, by a timestamp that is drawn for this.
+// Options.Now may be an estimate, which is ahead of the oracle's timestamps when the oracle stood
+// still or the clock here is fast. The owner could then draw a commit_ts below the end of its lease
+// when others have its row locks already (RowLocks.Check).
+func (p *Peers) checkLiveness(ctx context.Context, id uint64) (rec lease.Record, alive bool,
+	err error) {
+	now, err := p.o.Source.Next(ctx)
+	if err != nil {
+		return rec, false, err
+	}
 	// Durable: a crash must not take the end back while what followed from it stays.
 	err = p.o.Engine.Update(ctx, [][]byte{kv.Row(lease.Key(id))},
 		func(r kv.Reader, b *kv.Batch) (err error) {
@@ -255,7 +262,7 @@ func (p *Peers) oldestOfAll(ctx context.Context, bound, now tso.Timestamp) (tso.
 	for _, rec := range all {
 		if rec.Expired(now) {
 			var alive bool
-			if rec, alive, err = p.checkLiveness(ctx, rec.ID, now); err != nil {
+			if rec, alive, err = p.checkLiveness(ctx, rec.ID); err != nil {
 				return 0, err
 			} else if !alive {
 				continue
