@@ -162,7 +162,8 @@ func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowReq
 }
 
 // takeRowLock writes the cell of a transaction that has to wait for no other, in place of those
-// that it has there.
+// that it has there. A cell that is there is written again: an update that gives it back, and whose
+// answer was lost, may still be on its way, and only a step that writes keeps it out (package kv).
 func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
 	mine := q.RowHolder
 	mine.Place = 0
@@ -174,17 +175,12 @@ func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
 			mine.Mode = max(mine.Mode, own[i].Mode)
 		}
 	}
-	there := false
 	for i := range own {
 		if h := &own[i]; h.Queues() || h.Mode != mine.Mode {
 			s.dropRowLock(row, h)
-		} else {
-			there = there || h.Owner == mine.Owner && h.Owner != 0
 		}
 	}
-	if !there {
-		s.setRowLock(row, &mine)
-	}
+	s.setRowLock(row, &mine)
 }
 
 // QueueRow puts a transaction into the queue of a row, at the place that it brings: a timestamp

@@ -191,6 +191,21 @@ func (q rowQueue) work(run func(r kv.Reader, b *kv.Batch, row []byte) error) (w 
 	return w, err
 }
 
+// TestALockThatIsThereIsWrittenAgain, so that an update which gives it back is not applied later.
+func TestALockThatIsThereIsWrittenAgain(t *testing.T) {
+	q := newRowQueue(t)
+	for range 2 {
+		w, err := q.work(func(r kv.Reader, b *kv.Batch, _ []byte) error {
+			h := mvcc.RowHolder{StartTS: 5, Owner: 1, Mode: rowlock.Update}
+			_, err := mvcc.LockRow(ctx, r, b, []byte("k"),
+				mvcc.RowRequest{RowHolder: h, Since: tso.Max})
+			return err
+		})
+		require.NoError(t, err)
+		require.NotZero(t, w.written)
+	}
+}
+
 // TestAHolderCostsTheSameBesideAnyNumber: to lock a row that others have locked in a mode that goes
 // together, to lock it anew, to update the row, and to give the lock back cost the same beside ten
 // key share locks and beside ten thousand (B16).
