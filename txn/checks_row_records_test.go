@@ -27,6 +27,8 @@ var rowRecordClauses = []clause{
 	{"P12 I22", "row locks in the store end with the lease of their process", recordsOfTheDeadEnd},
 	{"P12 I22", "a transaction that lost row locks with its lease does not commit",
 		lostRowLockFailsTheCommit},
+	{"P12 I22", "a required row lock lasts until commit_ts, also of a key that is written",
+		requiredRowLockLasts},
 	{"P12 I22", "a transaction that lost a row lock waits for the present holder",
 		lostRowLockIsWaitedFor},
 	{"P12 I22", "a commit locks no row that it has prewritten", prewrittenRowIsNotLocked},
@@ -190,6 +192,37 @@ func lostRowLockFailsTheCommit(sc *scene) {
 	sc.must(b.Commit(sc.ctx), "commit")
 	sc.set(tx, "guarded", "1")
 	wantError[*txn.WriteConflictError](sc, "commit without the lock", tx.Commit(sc.ctx))
+}
+
+// requiredRowLockLasts: what the transaction has found under the lock of a key that it removes, it
+// has found in vain when the lock was another's meanwhile, though that one only locked the key.
+func requiredRowLockLasts(sc *scene) {
+	for _, required := range []bool{false, true} {
+		paused, other := sc.processes("")
+		sc.commit(other, "parent", "1")
+		tx := sc.lockHolder(paused, true)
+		sc.want("without a lock", tx.RequireLock([]byte("parent")), false)
+		sc.must(sc.nowait(tx, "parent", rowlock.NoKeyUpdate), "lock")
+		sc.want("with a weaker one", tx.RequireLock([]byte("parent")), false)
+		sc.must(sc.nowait(tx, "parent", rowlock.Update), "lock")
+		if required {
+			sc.want("with the lock", tx.RequireLock([]byte("parent")), true)
+		}
+		sc.want("child", sc.get(tx, "child"), "-")
+		sc.must(tx.Delete([]byte("parent")), "delete")
+		sc.clock += 60_000
+		b := sc.lockHolder(other, true)
+		sc.must(sc.nowait(b, "parent", rowlock.KeyShare), "lock of the paused")
+		sc.set(b, "child", "1")
+		sc.must(b.Commit(sc.ctx), "commit")
+		err := tx.Commit(sc.ctx)
+		if !required {
+			sc.must(err, "commit without a lock that is not required")
+			continue
+		}
+		wantError[*txn.WriteConflictError](sc, "commit without the lock", err)
+		sc.want("left", sc.read(other, "parent", "child"), "parent=1 child=1 ")
+	}
 }
 
 // lostRowLockIsWaitedFor: a commit does not believe that it has a lock which the store gave to

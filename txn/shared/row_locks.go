@@ -25,8 +25,8 @@ import (
 // its lock stays until the commit is visible. The other row locks are removed after the commit,
 // before those in memory; a return to a savepoint removes those taken since. A holder ends with its
 // session (txn: I19), or when its session has only younger transactions. A commit with row locks of
-// keys that it does not write requires that its session lasted beyond commit_ts. Readers never look
-// at the column.
+// keys that it does not write, or with ones on which more rests than the write (Require), requires
+// that its session lasted beyond commit_ts. Readers never look at the column.
 
 // RowLocks are the row locks that one transaction has, or may have, in the store. It is nil in a
 // process that is alone.
@@ -38,6 +38,8 @@ type RowLocks struct {
 	// under another.
 	session uint64
 	lost    bool
+	// required is set when those of keys that the transaction writes must last too.
+	required bool
 	// client are the locks that the transaction's client has besides, or nil.
 	client *SessionLocks
 }
@@ -397,11 +399,25 @@ func (l *RowLocks) Convert(
 	return mvcc.ConvertRowLocks(ctx, r, b, l.startTS, holds, muts, mode)
 }
 
+// Require makes Check fail unless all row locks have lasted, those of keys too that the commit
+// writes: other keys were read under them. The prewrite of a key finds what others have written
+// there, but not that others had its lock meanwhile and wrote elsewhere.
+func (l *RowLocks) Require() {
+	if l != nil {
+		l.required = true
+	}
+}
+
 // Check fails a commit whose row locks may have been taken away: a session that outlived its lease
-// counts as dead, and others take its locks. Locks of keys that the commit writes do not matter:
-// its prewrites check for what others have written there. The others must be known to have been
-// there at commit_ts. A process that ends the session does so at a later timestamp than the lease's
-// end, and reads and writes at timestamps above that (txn: I22).
+// counts as dead, and others take its locks. Locks of keys that the commit writes do not matter,
+// unless they are required: its prewrites check for what others have written there. The others must
+// be known to have been there when commitTS was drawn. Requires: all prewrites were in the store
+// before that.
+//
+// The lease in memory ends no later than the one in the store. A process that ends the session has
+// drawn a timestamp at or above its end before (checkLiveness), and so above commitTS if Check
+// passes. So the session was ended after commitTS was drawn, if it was, and what the process reads
+// and writes then is at later timestamps (txn: I22).
 func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) error {
 	if l == nil || len(l.log) == 0 {
 		return nil
@@ -411,7 +427,7 @@ func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) e
 		return nil
 	}
 	for i := range l.log {
-		if key := []byte(l.log[i].key); !writes(key) {
+		if key := []byte(l.log[i].key); l.required || !writes(key) {
 			return &mvcc.WriteConflictError{Key: key, StartTS: l.startTS, ConflictTS: commitTS}
 		}
 	}
