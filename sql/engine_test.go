@@ -37,8 +37,14 @@ func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
 // the store and the oracle.
 func processes(t *testing.T, n int, on kv.Engine) (engines []*sql.Engine, stores []*txn.Store) {
 	t.Helper()
+	return processesWith(t, n, on, txn.Options{})
+}
+
+// processesWith is processes with options of their stores.
+func processesWith(t *testing.T, n int, on kv.Engine, opts txn.Options) (engines []*sql.Engine,
+	stores []*txn.Store) {
+	t.Helper()
 	t.Cleanup(func() { require.NoError(t, on.Close()) })
-	var opts txn.Options
 	for range n {
 		e, store := openEngine(t, on, opts, sql.Options{})
 		opts.Oracle = store.Oracle()

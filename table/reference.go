@@ -112,8 +112,8 @@ func ReferencedKey(d *Desc, ix *Index, cols []ColumnID, values []types.Datum) ([
 }
 
 // HoldKey reports whether a unique key exists in what the transaction sees, and makes it stay until
-// the transaction ends. A transaction that would remove or change it waits for the key's lock;
-// where locks do not bind every writer, Commit fails if another transaction changed it. The errors
+// the transaction ends. A transaction that would remove or change it waits for the key's lock. On a
+// store that several processes share Commit fails unless the lock has lasted (txn: I22). The errors
 // are those of Txn.LockCurrent.
 func HoldKey(ctx context.Context, tx *txn.Txn, key []byte) (bool, error) {
 	value, err := tx.Get(ctx, key)
@@ -123,10 +123,17 @@ func HoldKey(ctx context.Context, tx *txn.Txn, key []byte) (bool, error) {
 	if err := tx.LockCurrent(ctx, key, rowlock.KeyShare, false); err != nil {
 		return false, err
 	}
-	if !tx.LocksBind() {
-		tx.Validate(PointSpan(key))
-	}
 	return true, nil
+}
+
+// BarKey is the other side of HoldKey, for a transaction that has removed a unique key: what it
+// reads from now on of child's rows that refer to the key stays so until it commits. No other
+// transaction holds the key while this one has it locked, as it has if it locks what it writes
+// (Writer). If it has not, Commit fails when others have written any row of child.
+func BarKey(tx *txn.Txn, child *Desc, key []byte) {
+	if !tx.LocksBind() && !tx.RequireLock(key) {
+		tx.Validate(child.IndexSpan(RowIndexID))
+	}
 }
 
 // HasKey reports whether a unique key exists in what the transaction sees.

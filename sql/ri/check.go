@@ -249,21 +249,17 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 	if next != nil {
 		action = c.fk.OnUpdate
 	}
-	if isNoAction(action) {
-		key, ok, err := c.key(old, ts)
-		if err != nil {
+	key, ok, err := c.key(old, ts)
+	if err != nil {
+		return err
+	}
+	if ok && isNoAction(action) { // another row may have the key by now
+		if found, err := table.HasKey(ctx, c.host.Tx(), key); found || err != nil {
 			return err
-		}
-		if ok { // another row may have the key by now
-			if found, err := table.HasKey(ctx, c.host.Tx(), key); found || err != nil {
-				return err
-			}
 		}
 	}
 	table.HoldStorage(c.host.Tx(), c.child)
-	if tx := c.host.Tx(); !tx.LocksBind() { // of rows that refer to the key, others may commit some
-		tx.Validate(c.child.IndexSpan(table.RowIndexID))
-	}
+	table.BarKey(c.host.Tx(), c.child, key)
 	matches := " WHERE " + where(c.child, c.fk.Columns, 1)
 	newer, err := c.host.Newer(ctx, "SELECT 1 FROM "+name(c.child)+matches, ts, old)
 	if err != nil {

@@ -26,7 +26,8 @@
 //     detaches holds an exclusive lock on it (statements that write tables with foreign keys always
 //     lock what they write). The second of the two waits for the first, and then checks what the
 //     first has committed: a detach looks beyond its snapshot (Host.Newer), and fails with 40001 on
-//     rows that it may not see.
+//     rows that it may not see. Both locks last until the commit, or it fails (table.HoldKey,
+//     table.BarKey).
 //   - ri I2: events belong to the writes that left them: what undoes the writes releases the events
 //     (Mark, ReleaseTo).
 //   - ri I3: an attach is a violation only if a row with these values is still there when it is
