@@ -182,7 +182,7 @@ func (w *waits) clientEdges(owner uint64, waiters map[tso.Timestamp]bool) (out [
 			continue
 		case waiters[locks]:
 			from, to = transaction, locks
-		case !waiters[transaction] || len(s.held) == 0:
+		case !waiters[transaction]:
 			continue
 		}
 		out = append(out, lease.Wait{Waiter: from, Owner: owner, Client: uint64(s.owner.ID()),
