@@ -19,7 +19,7 @@ const registryShards = 16
 type registry struct {
 	shards [registryShards]shard
 	// drawn is the newest timestamp that is known to have been drawn, for joinAhead.
-	drawn atomic.Uint64
+	drawn tso.Forward
 
 	// safe is held while the safepoint moves, and while a historical reader joins below the
 	// present time; ordinary transactions join without it.
@@ -65,7 +65,7 @@ func (g *registry) join(ctx context.Context, r *registration, source tso.Source)
 func (g *registry) joinAhead(ctx context.Context, r *registration, source tso.Source) error {
 	sh := &g.shards[rand.Uint32()%registryShards]
 	sh.Lock()
-	r.startTS, r.drawing = tso.Timestamp(g.drawn.Load()), true
+	r.startTS, r.drawing = g.drawn.Time(0), true
 	sh.link(r)
 	sh.Unlock()
 	ts, err := source.Next(ctx)
@@ -73,21 +73,11 @@ func (g *registry) joinAhead(ctx context.Context, r *registration, source tso.So
 		g.leave(r)
 		return err
 	}
-	g.noteDrawn(ts)
+	g.drawn.Time(ts)
 	sh.Lock()
 	defer sh.Unlock()
 	r.startTS, r.drawing = ts, false
 	return nil
-}
-
-// noteDrawn remembers a timestamp that was drawn.
-func (g *registry) noteDrawn(ts tso.Timestamp) {
-	for {
-		known := g.drawn.Load()
-		if uint64(ts) <= known || g.drawn.CompareAndSwap(known, uint64(ts)) {
-			return
-		}
-	}
 }
 
 // joinAt registers a historical reader, unless it is below the safepoint.
@@ -142,7 +132,7 @@ func (g *registry) each(visit func(r *registration)) {
 // oldest returns the lowest registered start timestamp that is below bound, or bound. Requires:
 // no timestamp at or below bound is drawn from now on.
 func (g *registry) oldest(bound tso.Timestamp) tso.Timestamp {
-	g.noteDrawn(bound) // so that what joinAhead registers is not far below
+	g.drawn.Time(bound) // so that what joinAhead registers is not far below
 	g.each(func(r *registration) { bound = min(bound, r.startTS) })
 	return bound
 }

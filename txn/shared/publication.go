@@ -115,13 +115,6 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 		return nil
 	}
 	owner := p.SessionID()
-	p.waits.mu.Lock()
-	for s := range p.waits.clients {
-		if elsewhere[s.l.startTS] {
-			elsewhere[tso.Timestamp(s.owner.Transaction())] = true
-		}
-	}
-	p.waits.mu.Unlock()
 	for _, e := range p.o.RowLocks.Edges(
 		func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
 		w := lease.Wait{
@@ -139,7 +132,8 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 	return append(out, p.waits.clientEdges(owner, elsewhere)...)
 }
 
-// storeWaits returns the waits for locks in the store, and their transactions. A wait that has not
+// storeWaits returns the waits for locks in the store, and their transactions: of a client that
+// waits for a session lock, its transaction too. A wait that has not
 // checked its blockers since the last publication is left unconfirmed until the next one.
 func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Timestamp]bool) {
 	owner := p.SessionID()
@@ -161,6 +155,11 @@ func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Tim
 			Key:    w.Key, Mode: uint8(w.Mode), Place: w.place, Client: w.Client,
 			Statement: mvcc.CutStatement(w.by.Statement),
 		})
+	}
+	for s := range p.waits.clients {
+		if waiters[s.l.startTS] {
+			waiters[tso.Timestamp(s.owner.Transaction())] = true
+		}
 	}
 	return out, waiters
 }

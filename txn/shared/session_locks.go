@@ -26,10 +26,15 @@ import (
 type SessionLocks struct {
 	l     *RowLocks
 	owner *rowlock.Owner
-	held  map[string]rowlock.Mode // by key; a lock of which it is not known counts as held
-	// unsure are the keys of held that an update may have weakened, or may yet, whose answer was
-	// lost. Only a step that writes the row keeps it out (package kv).
-	unsure map[string]bool
+	held  map[string]sessionLock // by key; a lock of which it is not known counts as held
+}
+
+// sessionLock is a lock in the store.
+type sessionLock struct {
+	mode rowlock.Mode
+	// unsure is set when an update whose answer was lost may have weakened the lock, or may yet.
+	// Only a step that writes the row keeps it out (package kv).
+	unsure bool
 }
 
 // aboveTimestamps is set in the start_ts of session locks.
@@ -42,7 +47,7 @@ func (p *Peers) NewSessionLocks(ctx context.Context, owner *rowlock.Owner) (*Ses
 		return nil, err
 	}
 	s := &SessionLocks{l: p.NewRowLocks(ts | aboveTimestamps), owner: owner,
-		held: map[string]rowlock.Mode{}, unsure: map[string]bool{}}
+		held: map[string]sessionLock{}}
 	p.waits.mu.Lock()
 	defer p.waits.mu.Unlock()
 	if p.waits.clients == nil {
@@ -65,7 +70,7 @@ type SessionRequest struct {
 // called: the lock may be in the store nevertheless.
 func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 	held := s.held[string(r.Key)]
-	if held >= r.Mode && !s.unsure[string(r.Key)] && !s.Lost() {
+	if held.mode >= r.Mode && !held.unsure && !s.Lost() {
 		return nil
 	}
 	q := &Request{
@@ -73,18 +78,15 @@ func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 			Statement: r.Statement, Owner: s.owner, Timeout: r.Timeout},
 		Key: r.Key, Mode: r.Mode, NoWait: r.NoWait,
 		ReadTS: tso.Max, // the key has no value, of whatever timestamp
-		before: held, asked: time.Now(), limit: math.MaxInt64,
+		before: held.mode, asked: time.Now(), limit: math.MaxInt64,
 	}
 	if r.Timeout > 0 {
 		q.limit = r.Timeout
 	}
 	mark := s.l.Mark()
 	_, err := s.l.lockInStore(ctx, q)
-	if err == nil {
-		delete(s.unsure, string(r.Key))
-	}
 	if err == nil || s.l.Mark() > mark { // or it is not known
-		s.held[string(r.Key)] = max(held, r.Mode)
+		s.held[string(r.Key)] = sessionLock{max(held.mode, r.Mode), err != nil}
 	}
 	s.l.log = s.l.log[:min(1, len(s.l.log))] // for the session's sake
 	return err
@@ -93,22 +95,20 @@ func (s *SessionLocks) Lock(ctx context.Context, r SessionRequest) error {
 // Keep gives back in the store what the client does not hold any more: holds returns the mode that
 // it has of a key. What could not be given back is tried again by the next call.
 func (s *SessionLocks) Keep(holds func(key string) rowlock.Mode) {
-	for key, mode := range s.held {
+	for key, held := range s.held {
 		now := holds(key)
-		if now >= mode && !s.unsure[key] {
+		if now >= held.mode {
 			continue
 		}
-		err := s.weaken(key, now)
-		s.unsure[key] = err != nil
-		switch {
+		switch err := s.weaken(key, now); {
 		case err != nil && !errors.Is(err, kv.ErrClosed):
 			s.l.p.o.Logger.Warn("an advisory lock could not be given back yet",
 				"client", s.owner.ID(), "err", err)
+			s.held[key] = sessionLock{held.mode, true}
 		case now == rowlock.None:
 			delete(s.held, key)
-			delete(s.unsure, key)
 		default:
-			s.held[key] = now
+			s.held[key] = sessionLock{mode: now}
 		}
 	}
 	if len(s.held) == 0 {

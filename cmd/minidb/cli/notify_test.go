@@ -54,7 +54,8 @@ func TestUnitsRunCommandsThatServeTakes(t *testing.T) {
 	for _, name := range []string{"minidb.service", "minidb-etcd.conf"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", name))
 		require.NoError(t, err)
-		_, line, found := strings.Cut(string(text), "\nExecStart=/usr/local/bin/minidb serve ")
+		unit := strings.ReplaceAll(string(text), "\\\n", " ") // a line that goes on
+		_, line, found := strings.Cut(unit, "\nExecStart=/usr/local/bin/minidb serve ")
 		require.True(t, found, name)
 		line, _, _ = strings.Cut(line, "\n")
 		o, err := readServeOptions(commands[at], strings.Fields(values.Replace(line)))
