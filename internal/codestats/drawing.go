@@ -15,8 +15,9 @@ var bands = []string{"cmd", ".", "sql", "planner", "table", "txn", "kv", "intern
 
 // notDrawn are tools, tests and what serves only them.
 var notDrawn = []string{"tests", "examples", "internal/bench", "internal/codestats",
-	"internal/ctxtest", "internal/lint", "internal/mutants", "internal/pgtest", "internal/shell",
-	"internal/sqllogic", "kv/kvtest", "kv/pebblekv/testfs", "txn/mvcc/mvcctest"}
+	"internal/ctxtest", "internal/lint", "internal/mutants", "internal/pgtest", "internal/ports",
+	"internal/shell", "internal/sqllogic", "kv/kvtest", "kv/pebblekv/testfs",
+	"txn/mvcc/mvcctest"}
 
 // everywhere is the band whose packages may be imported from all others: lines to it would say
 // nothing.

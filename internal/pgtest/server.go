@@ -3,13 +3,14 @@ package pgtest
 import (
 	"context"
 	"fmt"
-	"net"
 	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/minidb/minidb/internal/ports"
 )
 
 // server is a process of PostgreSQL's.
@@ -21,12 +22,12 @@ type server struct {
 
 // run starts a server on a port that is free, and returns once it has replied to a query.
 func run(postgres, data, sockets string, attr *syscall.SysProcAttr) (*server, error) {
-	port, err := freePort()
+	free, err := ports.Free(1)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{port: port, exited: make(chan error, 1)}
-	s.cmd = exec.Command(postgres, "-D", data, "-p", strconv.Itoa(port), "-k", sockets, "-c",
+	s := &server{port: free[0], exited: make(chan error, 1)}
+	s.cmd = exec.Command(postgres, "-D", data, "-p", strconv.Itoa(free[0]), "-k", sockets, "-c",
 		"fsync=off",
 		"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC")
 	s.cmd.SysProcAttr, s.cmd.Dir = attr, sockets
@@ -62,13 +63,4 @@ func (s *server) awaitReady(sockets string) error {
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGINT)
 	<-s.exited
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -1,14 +1,14 @@
 package etcdkv_test
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"testing"
 
 	"go.etcd.io/etcd/server/v3/embed"
+
+	"github.com/minidb/minidb/internal/ports"
 )
 
 // members are the addresses of the cluster's clients.
@@ -31,7 +31,7 @@ func startCluster(n int) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(2 * n)
+	free, err := ports.Free(2 * n)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func startCluster(n int) (stop func(), err error) {
 		c := embed.NewConfig()
 		c.Name, c.Dir = fmt.Sprint("m", i), fmt.Sprint(dir, "/", i)
 		c.LogLevel = "fatal"
-		peer, client := at(ports[2*i]), at(ports[2*i+1])
+		peer, client := at(free[2*i]), at(free[2*i+1])
 		c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 		initial += fmt.Sprintf(",%s=%s", c.Name, peer.String())
@@ -74,17 +74,4 @@ func startCluster(n int) (stop func(), err error) {
 
 func at(port int) url.URL {
 	return url.URL{Scheme: "http", Host: fmt.Sprint("127.0.0.1:", port)}
-}
-
-// freePorts returns ports of loopback on which nothing listens.
-func freePorts(n int) (ports []int, err error) {
-	for range n {
-		l, listenErr := net.Listen("tcp", "127.0.0.1:0")
-		if listenErr != nil {
-			return nil, listenErr
-		}
-		defer func() { err = errors.Join(err, l.Close()) }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }

@@ -22,6 +22,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 
+	"github.com/minidb/minidb/internal/ports"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/etcdkv"
 )
@@ -81,11 +82,11 @@ func TestURLsWithTLSAndPasswords(t *testing.T) {
 
 // secureMember runs a member that asks clients for a certificate, and returns its address.
 func secureMember(t *testing.T, dir, cert, key string) string {
-	ports, err := freePorts(2)
+	free, err := ports.Free(2)
 	require.NoError(t, err)
 	c := embed.NewConfig()
 	c.Name, c.Dir, c.LogLevel = "secure", dir, "fatal"
-	peer, client := at(ports[0]), at(ports[1])
+	peer, client := at(free[0]), at(free[1])
 	client.Scheme = "https"
 	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/ports"
 )
 
 // cluster is three members of etcd and three gateways, each a process.
@@ -43,8 +44,9 @@ func startCluster(t *testing.T) *cluster { return startClusterOf(t, "minidb", "s
 // startClusterOf starts gateways of a role of their own (main_test.go), whose arguments come before
 // those that all of them have.
 func startClusterOf(t *testing.T, role string, args ...string) *cluster {
-	ports := freePorts(t, 9)
-	at := func(i int) string { return fmt.Sprint("http://127.0.0.1:", ports[i]) }
+	free, err := ports.Free(9)
+	require.NoError(t, err)
+	at := func(i int) string { return fmt.Sprint("http://127.0.0.1:", free[i]) }
 	c := &cluster{clients: []string{at(3), at(4), at(5)}}
 	dir := t.TempDir()
 	for i := range 3 {
@@ -61,7 +63,7 @@ func startClusterOf(t *testing.T, role string, args ...string) *cluster {
 	}
 	c.store = "etcd://" + strings.Join(hosts, ",") + "/test"
 	for i := range 3 {
-		addr := fmt.Sprint("127.0.0.1:", ports[6+i])
+		addr := fmt.Sprint("127.0.0.1:", free[6+i])
 		c.gateways = append(c.gateways, &child{t: t, role: role, addr: addr,
 			ready: "minidb is ready",
 			args:  append(slices.Clone(args), "--listen", addr, "--store", c.store)})
@@ -131,17 +133,6 @@ func (c *cluster) run(t *testing.T, args ...string) string {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
-}
-
-// freePorts returns ports of loopback on which nothing listens.
-func freePorts(t *testing.T, n int) (ports []int) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer func() { require.NoError(t, l.Close()) }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 // last returns the last line of output that holds a text; lines begin with their time.

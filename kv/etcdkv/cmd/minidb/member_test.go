@@ -23,6 +23,8 @@ func runMember(args []string) error {
 	c := embed.NewConfig()
 	c.Name, c.Dir, c.LogLevel = name(place), dir, "fatal"
 	c.UnsafeNoFsync = true // processes are killed, not machines
+	// as docs/scaling.md has it
+	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "2m"
 	peer, err := url.Parse(peers[place])
 	if err != nil {
 		return err
