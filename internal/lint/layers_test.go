@@ -121,7 +121,7 @@ var allowedImports = map[string][]string{
 
 // engines may be named only where a store is opened; all other packages use kv.Engine.
 var (
-	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest", "kv/record"}
+	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest", "kv/record", "kv/paged"}
 	engineOpeners = []string{".", "kv", "cmd", "internal/bench", "tests", "txn/txntest"}
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type Engine struct {
 	ofShown favourites // of the snapshots that show the state after an update
 	follows follows
 	memory  memory
+	news    news
 
 	reads, transactions atomic.Int64
 	// failing is when the first of the reads began that were tried in vain since the last that was
@@ -80,8 +82,9 @@ func open(ctx context.Context, o Options, dial ...grpc.DialOption) (*Engine, err
 	return e, nil
 }
 
-// maxAnswer bounds an answer: a page of cells, or the named rows of an update.
-const maxAnswer = 256 << 20
+// maxAnswer bounds an answer: a page of cells, or the named rows of an update. A page of the
+// longest values, read behind one of short values, has 384 MiB with the members' usual settings.
+const maxAnswer = math.MaxInt32
 
 // Limits implements kv.Limited.
 func (e *Engine) Limits() kv.Limits { return e.limits }

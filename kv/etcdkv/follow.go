@@ -8,7 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // A layer above that keeps several cells of a key in families of their own walks one span in one
@@ -21,7 +21,8 @@ type follows [256]atomic.Int32
 
 // walk reads the first size cells from key to below end. For the first page of a walk it reads that
 // of the walk that may follow too, and what a reader is to read first.
-func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool) (*page, error) {
+func (r *reader) walk(ctx context.Context, key, end []byte, size int,
+	first bool) (*paged.Page, error) {
 	ops := []clientv3.Op{r.e.rangeOp(key, end, r.rev, size)}
 	var key2, end2 []byte
 	if first && len(key) > 0 {
@@ -37,7 +38,7 @@ func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool
 	ops = append(ops, r.aheadOps(more)...)
 	if len(ops) == 1 {
 		cells, err := r.fetch(ctx, key, end, size, false)
-		return pageOf(cells, key, end, size), err
+		return paged.PageOf(cells, key, end, size), err
 	}
 	got, err := r.askAll(ctx, ops)
 	if err != nil {
@@ -46,11 +47,13 @@ func (r *reader) walk(ctx context.Context, key, end []byte, size int, first bool
 	if n := len(ops) - len(more); n < len(ops) {
 		r.take(favourites, expected, r.aheadOf(more, got.Responses[n:]))
 	}
-	cells := func(i int) []cell { return r.e.cells(got.Responses[i].GetResponseRange().Kvs) }
-	if key2 != nil {
-		r.foretold = pageOf(cells(1), key2, end2, size)
+	cells := func(i int) []paged.Cell {
+		return r.e.cells(got.Responses[i].GetResponseRange().Kvs)
 	}
-	return pageOf(cells(0), key, end, size), nil
+	if key2 != nil {
+		r.foretold = paged.PageOf(cells(1), key2, end2, size)
+	}
+	return paged.PageOf(cells(0), key, end, size), nil
 }
 
 // noteWalk takes in that a walk begins at a key.
@@ -65,12 +68,12 @@ func (r *reader) noteWalk(key []byte) {
 }
 
 // foreseen returns the page that begins at key if it was read ahead, or nil.
-func (r *reader) foreseen(key []byte) *page {
+func (r *reader) foreseen(key []byte) *paged.Page {
 	p := r.foretold
-	if p == nil || !bytes.Equal(p.lo, key) {
+	if p == nil || !bytes.Equal(p.Lo, key) {
 		return nil
 	}
-	r.foretold, r.walked = nil, p.lo
+	r.foretold, r.walked = nil, p.Lo
 	return p
 }
 
@@ -78,13 +81,4 @@ func inFamily(f byte, key []byte) []byte {
 	key = bytes.Clone(key)
 	key[0] = f
 	return key
-}
-
-// pageOf is the page of the first size cells from lo to below end.
-func pageOf(cells []cell, lo, end []byte, size int) *page {
-	p := &page{cells: cells, lo: bytes.Clone(lo), hi: end}
-	if len(cells) == size {
-		p.hi = kv.Successor(cells[size-1].key)
-	}
-	return p
 }

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // What a step reads of a row depends on the layer above, and is much the same each time. So the
@@ -62,7 +63,7 @@ func (h *habits) families() (out []byte) {
 
 // block is what was read ahead of a prefix: all its cells, or the first ones.
 type block struct {
-	cells []cell
+	cells []paged.Cell
 	end   []byte // they are all below it
 }
 
@@ -72,10 +73,10 @@ func (b *block) get(key []byte) (value []byte, known bool) {
 		return nil, false
 	}
 	n := sort.Search(len(b.cells), func(i int) bool {
-		return bytes.Compare(b.cells[i].key, key) >= 0
+		return bytes.Compare(b.cells[i].Key, key) >= 0
 	})
-	if n < len(b.cells) && bytes.Equal(b.cells[n].key, key) {
-		return b.cells[n].value, true
+	if n < len(b.cells) && bytes.Equal(b.cells[n].Key, key) {
+		return b.cells[n].Value, true
 	}
 	return nil, true
 }
@@ -89,15 +90,13 @@ func (a ahead) of(key []byte) *block { return a[string(kv.Prefix(key))] }
 // byRow returns the blocks of rows, by family.
 func (a ahead) byRow(rows map[string]*[256]bool) map[string]map[byte]*block {
 	out := make(map[string]map[byte]*block, len(rows))
+	for row := range rows {
+		out[row] = map[byte]*block{}
+	}
 	for p, b := range a {
-		row := string(kv.Row([]byte(p)))
-		if rows[row] == nil {
-			continue
+		if blocks := out[string(kv.Row([]byte(p)))]; blocks != nil {
+			blocks[p[0]] = b
 		}
-		if out[row] == nil {
-			out[row] = map[byte]*block{}
-		}
-		out[row][p[0]] = b
 	}
 	return out
 }
@@ -105,7 +104,7 @@ func (a ahead) byRow(rows map[string]*[256]bool) map[string]map[byte]*block {
 // bytes is what the block holds.
 func (b *block) bytes() (n int) {
 	for _, c := range b.cells {
-		n += len(c.key) + len(c.value)
+		n += len(c.Key) + len(c.Value)
 	}
 	return n
 }
@@ -183,7 +182,7 @@ func (a ahead) take(e *Engine, prefixes [][]byte, got []*pb.ResponseOp) {
 	for i, p := range prefixes {
 		b := &block{cells: e.cells(got[i].GetResponseRange().Kvs), end: kv.PrefixEnd(p)}
 		if len(b.cells) == cellsAhead {
-			b.end = kv.Successor(b.cells[cellsAhead-1].key)
+			b.end = kv.Successor(b.cells[cellsAhead-1].Key)
 		}
 		a[string(p)] = b
 	}

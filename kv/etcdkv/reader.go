@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // reader reads at the revision that its first read has found.
@@ -29,22 +30,14 @@ type reader struct {
 	named    ahead       // read for Foretell
 	noted    noted
 
-	walked   []byte // where the walk began that was the last to load its first page
-	foretold *page  // the first page of the walk that may follow
+	walked   []byte      // where the walk began that was the last to load its first page
+	foretold *paged.Page // the first page of the walk that may follow
 }
-
-// page is what there is from lo to below hi; a nil hi is the end of all keys.
-type page struct {
-	cells  []cell
-	lo, hi []byte
-}
-
-// cell is one key and its value.
-type cell struct{ key, value []byte }
 
 // fetch reads cells from start to below end in order: the first n, or with last the last n of what
 // must be few.
-func (r *reader) fetch(ctx context.Context, start, end []byte, n int, last bool) ([]cell, error) {
+func (r *reader) fetch(ctx context.Context, start, end []byte, n int,
+	last bool) ([]paged.Cell, error) {
 	opts := []clientv3.OpOption{clientv3.WithRange(r.e.names.end(end)), clientv3.WithRev(r.rev),
 		clientv3.WithLimit(int64(n))}
 	if last {
@@ -99,12 +92,12 @@ func (r *reader) pin(answer *pb.ResponseHeader) {
 	}
 }
 
-func (e *Engine) cells(kvs []*mvccpb.KeyValue) []cell {
-	out := make([]cell, len(kvs))
+func (e *Engine) cells(kvs []*mvccpb.KeyValue) []paged.Cell {
+	out := make([]paged.Cell, len(kvs))
 	for i, c := range kvs {
-		out[i] = cell{key: e.names.key(c.Key), value: c.Value}
+		out[i] = paged.Cell{Key: e.names.key(c.Key), Value: c.Value}
 		if c.Value == nil {
-			out[i].value = []byte{}
+			out[i].Value = []byte{}
 		}
 	}
 	return out
@@ -132,7 +125,7 @@ func (r *reader) get(ctx context.Context, key []byte) ([]byte, error) {
 	if len(got.Kvs) == 0 {
 		return nil, nil
 	}
-	return r.e.cells(got.Kvs)[0].value, nil
+	return r.e.cells(got.Kvs)[0].Value, nil
 }
 
 // look comes before the read of a key, or of what follows it in its prefix. It returns what was
@@ -233,7 +226,7 @@ func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &iterator{r: r, ctx: ctx, span: span}, nil
+	return paged.New(ctx, source{r}, span, nil), nil
 }
 
 // Close implements kv.Snapshot. Nothing is held.

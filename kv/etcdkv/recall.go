@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // Most rows that an update names were read or written by the same process a moment before. So what
@@ -16,6 +17,9 @@ import (
 // step has read or the update names: then it was shown the state of that very moment. Else, and
 // when the run asks for more, fails or writes nothing, the step runs again, on what the cluster
 // shows now.
+//
+// A row that an update names although nothing is remembered of it is most likely new: else it would
+// have been read before. So it is taken for one that was never written, on that condition.
 
 // errNotRemembered ends the run of a step on what is remembered.
 var errNotRemembered = errors.New("etcdkv: a step reads what is not remembered")
@@ -32,14 +36,14 @@ type remembered struct {
 	blocks map[byte]*block
 }
 
-// has reports whether all of some families are known.
+// has reports whether all of some families are known. Of a row that was only written nothing is.
 func (m *remembered) has(families []byte) bool {
 	for _, f := range families {
 		if m == nil || m.blocks[f] == nil {
 			return false
 		}
 	}
-	return m != nil
+	return m != nil && (len(m.blocks) > 0 || m.rev == never)
 }
 
 // memory holds the rows that were read or written last, by row.
@@ -129,10 +133,10 @@ func (m memory) noteWritten(rev int64, before map[string]map[byte]*block, b *kv.
 // write changes a block that nothing else has.
 func (b *block) write(key, value []byte, deleted bool) {
 	n := sort.Search(len(b.cells), func(i int) bool {
-		return bytes.Compare(b.cells[i].key, key) >= 0
+		return bytes.Compare(b.cells[i].Key, key) >= 0
 	})
-	found := n < len(b.cells) && bytes.Equal(b.cells[n].key, key)
-	c := cell{key: bytes.Clone(key), value: append([]byte{}, value...)}
+	found := n < len(b.cells) && bytes.Equal(b.cells[n].Key, key)
+	c := paged.Cell{Key: bytes.Clone(key), Value: append([]byte{}, value...)}
 	switch {
 	case deleted && found:
 		b.cells = slices.Delete(b.cells, n, n+1)
@@ -150,20 +154,43 @@ type recall struct {
 	m    memory
 	rows map[string]*remembered // that the update names, or the step has read
 	read map[string]*[256]bool  // in which families
+	news bool                   // a row is taken for new
 }
+
+// never is the revision of what was never written.
+const never = 0
 
 // recall returns what is remembered of the rows of an update, or nil when that is not enough.
 func (e *Engine) recall(rows [][]byte) *recall {
 	families := e.ofSteps.families()
 	r := &recall{m: e.memory, rows: map[string]*remembered{}, read: map[string]*[256]bool{}}
 	for _, row := range rows {
-		now, _ := e.memory.Get(string(row))
+		now, known := e.memory.Get(string(row))
+		if !known && (r.news || e.news.likely()) {
+			now, r.news = newRow(row, families), true
+		}
 		if !now.has(families) {
 			return nil
 		}
 		r.rows[string(row)], r.read[string(row)] = now, new([256]bool)
 	}
 	return r
+}
+
+// newRow is a row that was never written, in some families.
+func newRow(row []byte, families []byte) *remembered {
+	m := &remembered{rev: never, blocks: map[byte]*block{}}
+	for _, prefix := range prefixesOf([][]byte{row}, families) {
+		m.cover(prefix)
+	}
+	return m
+}
+
+// cover adds the family of a prefix of a new row, in which there is nothing either.
+func (m *remembered) cover(prefix []byte) {
+	if end := kv.PrefixEnd(prefix); end != nil && m.blocks[prefix[0]] == nil {
+		m.blocks[prefix[0]] = &block{end: end}
+	}
 }
 
 // block returns what is remembered of the prefix of a key.
@@ -181,6 +208,9 @@ func (r *recall) block(key []byte) (*block, error) {
 	}
 	if read := r.read[string(row)]; read != nil {
 		read[key[0]] = true
+	}
+	if now.rev == never {
+		now.cover(kv.Prefix(key))
 	}
 	if b := now.blocks[key[0]]; b != nil {
 		return b, nil

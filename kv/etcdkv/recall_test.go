@@ -174,3 +174,39 @@ func TestAnUpdateShowsItsState(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, shown, "nothing was written")
 }
+
+// TestARowThatIsNotRememberedIsTakenForNew: an update of one that is new asks for nothing before,
+// one of a row that another process has written sees that, and after it the next updates read
+// first.
+func TestARowThatIsNotRememberedIsTakenForNew(t *testing.T) {
+	w := newTwo(t)
+	row := func(name string) []byte { return []byte(name + "\x00\x01") }
+	key := func(name string) []byte { return append([]byte{'f'}, row(name)...) }
+	var seen string
+	add := func(name string) (reads int64) {
+		before, _ := w.here.Requests()
+		require.NoError(t, w.update(row(name), func(r kv.Reader, b *kv.Batch) error {
+			v, err := r.Get(context.Background(), key(name))
+			seen = string(v)
+			b.Set(key(name), append(v, '+'))
+			return err
+		}))
+		after, _ := w.here.Requests()
+		return after - before
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		require.Zero(t, add(name))
+		require.Equal(t, 1, w.runs)
+		require.Zero(t, add(name), "it is remembered")
+		require.Equal(t, "++", w.get(key(name)))
+	}
+	w.change(row("d"), "", "x")
+	require.NotZero(t, add("d"))
+	require.Equal(t, "x", seen)
+	require.Equal(t, "x+", w.get(key("d")))
+	for _, name := range []string{"e", "f"} {
+		require.NotZero(t, add(name), "rows were not new lately")
+	}
+	require.Zero(t, add("g"))
+	require.Equal(t, "+", w.get(key("g")))
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // stepReader is the reader of a step. Its failures are those of the engine, whatever the step makes
@@ -49,25 +50,26 @@ func (s *stepReader) Get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 func (s *stepReader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
-	it := &stepIterator{iterator: iterator{r: &s.reader, ctx: ctx, span: span}, s: s}
-	it.failed = func(err error) { _ = s.note(err) }
+	failed := func(err error) { _ = s.note(err) }
+	it := &stepIterator{paged.New(ctx, source{&s.reader}, span, failed), s, span}
 	return it, s.note(ctx.Err())
 }
 
 // stepIterator is an iterator of a step.
 type stepIterator struct {
-	iterator
-	s *stepReader
+	*paged.Iterator
+	s    *stepReader
+	span kv.Span
 }
 
 func (i *stepIterator) SeekPrefixGE(key []byte) bool {
 	i.s.reads(key)
-	return i.iterator.SeekPrefixGE(key)
+	return i.Iterator.SeekPrefixGE(key)
 }
 
 func (i *stepIterator) First() bool {
-	if i.onePrefix() {
+	if paged.OnePrefix(i.span) {
 		i.s.reads(i.span.Start)
 	}
-	return i.iterator.First()
+	return i.Iterator.First()
 }

@@ -82,6 +82,9 @@ func (u *update) guess(ctx context.Context) (applied bool, err error) {
 		return false, nil
 	}
 	applied, err = u.send(ctx, unchanged, known.shown(), &b)
+	if known.news && err == nil {
+		u.e.news.note(applied)
+	}
 	if applied {
 		known.noteRead(&u.e.ofSnapshots.habits)
 	}

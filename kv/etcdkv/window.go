@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // lastBelow returns some of the last cells below hi, at most most of them, and from where on they
@@ -16,7 +17,7 @@ import (
 //
 // etcd reads and sorts the whole range of a request that goes backwards, however small its limit
 // is. It counts a range in memory, so the part at the end that holds few cells is found by halving.
-func (r *reader) lastBelow(ctx context.Context, lo, hi []byte, most int) (cells []cell,
+func (r *reader) lastBelow(ctx context.Context, lo, hi []byte, most int) (cells []paged.Cell,
 	from []byte, err error) {
 	first, n, err := r.firstOf(ctx, lo, hi)
 	if err == nil && n > int64(most) {

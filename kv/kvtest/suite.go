@@ -299,24 +299,26 @@ func testAgainstModel(t *testing.T, e kv.Engine) {
 	s := snapshot(t, e)
 	it, err := s.NewIter(context.Background(), kv.Span{})
 	require.NoError(t, err)
+	var sought []byte // is the caller's again when a move is over
 	for range 2000 {
 		k := string(random())
 		at, found := slices.BinarySearch(sorted, k)
 		var ok bool
-		switch rng.IntN(6) {
+		sought = append(sought[:0], k...)
+		switch rng.IntN(7) {
 		case 0:
-			ok = it.SeekGE([]byte(k))
+			ok = it.SeekGE(sought)
 		case 1:
-			ok = it.SeekLT([]byte(k))
+			ok = it.SeekLT(sought)
 			at--
 		case 2:
-			ok = it.SeekGE([]byte(k)) && it.Next()
+			ok = it.SeekGE(sought) && it.Next()
 			at++
 		case 3:
-			ok = it.SeekLT([]byte(k)) && it.Prev()
+			ok = it.SeekLT(sought) && it.Prev()
 			at -= 2
 		case 4:
-			if ok = it.SeekGE([]byte(k)); ok {
+			if ok = it.SeekGE(sought); ok {
 				from := string(kv.Prefix([]byte(sorted[at])))
 				ok = it.NextPrefix()
 				for at < len(sorted) && string(kv.Prefix([]byte(sorted[at]))) == from {
@@ -326,6 +328,12 @@ func testAgainstModel(t *testing.T, e kv.Engine) {
 		case 5:
 			require.Equal(t, found, read(t, s, []byte(k)) != nil)
 			continue
+		case 6:
+			ok = it.SeekPrefixGE(sought)
+			prefix := kv.Prefix([]byte(k))
+			if at < len(sorted) && !bytes.Equal(kv.Prefix([]byte(sorted[at])), prefix) {
+				at = len(sorted)
+			}
 		}
 		require.Equal(t, at >= 0 && at < len(sorted), ok)
 		if ok {

@@ -24,7 +24,7 @@ func (i *iterator) land(found bool) bool {
 		return false
 	}
 	i.valid = found && i.span.Contains(i.it.Item().key) &&
-		(i.prefix == nil || bytes.HasPrefix(i.it.Item().key, i.prefix))
+		(i.prefix == nil || bytes.Equal(kv.Prefix(i.it.Item().key), i.prefix))
 	return i.valid
 }
 

@@ -1,6 +1,7 @@
 package tikvkv
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/tikv/client-go/v2/txnkv/txnsnapshot"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/paged"
 )
 
 // reader reads at the timestamp that it drew before its first read.
@@ -18,9 +20,6 @@ type reader struct {
 	at   time.Time // when the timestamp was asked for
 	gone bool
 }
-
-// cell is one key and its value.
-type cell struct{ key, value []byte }
 
 // pin fixes the state of the reader, and fails when it was given up.
 func (r *reader) pin(ctx context.Context) error {
@@ -72,7 +71,8 @@ func (r *reader) Get(ctx context.Context, key []byte) ([]byte, error) {
 
 // scan reads n cells from lo to below hi, which are the first ones, or backwards the last ones, the
 // last one first; less when there are no more. A nil hi is the end of all keys.
-func (r *reader) scan(ctx context.Context, lo, hi []byte, n int, backwards bool) ([]cell, error) {
+func (r *reader) scan(ctx context.Context, lo, hi []byte, n int, backwards bool) ([]paged.Cell,
+	error) {
 	if err := r.pin(ctx); err != nil {
 		return nil, err
 	}
@@ -80,14 +80,15 @@ func (r *reader) scan(ctx context.Context, lo, hi []byte, n int, backwards bool)
 	// The snapshot's own IterReverse takes no lower bound in this version of client-go, and would
 	// read what lies below the store.
 	snap := txnsnapshot.SnapshotProbe{KVSnapshot: r.snap}
-	cells, err := reads(r.e, ctx, func(context.Context) (cells []cell, err error) {
+	cells, err := reads(r.e, ctx, func(context.Context) (cells []paged.Cell, err error) {
 		s, err := snap.NewScanner(start, end, n, backwards)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
 		for s.Valid() {
-			cells = append(cells, cell{key: r.e.names.key(s.Key()), value: decode(s.Value())})
+			cells = append(cells, paged.Cell{Key: r.e.names.key(s.Key()),
+				Value: decode(s.Value())})
 			if len(cells) == n {
 				break
 			}
@@ -102,13 +103,17 @@ func (r *reader) scan(ctx context.Context, lo, hi []byte, n int, backwards bool)
 
 // NewIter implements kv.Reader.
 func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
-	if err := r.usable(); err != nil {
+	return r.newIter(ctx, span, func(error) {})
+}
+
+// newIter returns an iterator that calls failed with each error, that of opening it included.
+func (r *reader) newIter(ctx context.Context, span kv.Span, failed func(error)) (kv.Iterator,
+	error) {
+	if err := cmp.Or(r.usable(), ctx.Err()); err != nil {
+		failed(err)
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &iterator{r: r, ctx: ctx, span: span}, nil
+	return paged.New(ctx, source{r}, span, failed), nil
 }
 
 // Close implements kv.Snapshot. Nothing is held.

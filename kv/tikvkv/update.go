@@ -162,10 +162,5 @@ func (s *stepReader) Get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 func (s *stepReader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
-	it, err := s.reader.NewIter(ctx, span)
-	if err != nil {
-		return nil, s.note(err)
-	}
-	it.(*iterator).failed = func(err error) { _ = s.note(err) }
-	return it, nil
+	return s.reader.newIter(ctx, span, func(err error) { _ = s.note(err) })
 }
