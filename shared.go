@@ -129,7 +129,8 @@ func (db *DB) mustFollowCopy(ctx context.Context) error {
 	now, err := db.shared.source.Next(ctx)
 	if err == nil && now <= cell.Mark {
 		err = fmt.Errorf("the store holds a copy as of %s, and its own timestamps are at %s only: "+
-			"wait until they are past that, or set the clocks of its servers", cell.Mark, now)
+			"wait until they are past that, or set the clocks of its servers",
+			cell.Mark.Moment(), now.Moment())
 	}
 	return err
 }

@@ -144,7 +144,7 @@ func TestAStoreWithAnOracleOfItsOwn(t *testing.T) {
 	require.NoError(t, a.QueryRow(ctx, "SELECT count(*) FROM doc").Scan(&n))
 	require.Equal(t, 1, n)
 	e, _ := stores.Load(t.Name())
-	snap, err := e.(kv.Engine).Snapshot()
+	snap, err := kv.Latest(e.(kv.Engine))
 	require.NoError(t, err)
 	cell, err := tso.ReadCell(ctx, snap, txn.OracleKey())
 	require.NoError(t, err)

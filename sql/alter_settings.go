@@ -161,7 +161,7 @@ func (s utility) renameDatabase(ctx context.Context, db catalog.Database, name s
 	if old == s.database {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "current database cannot be renamed")
 	}
-	if err := s.engine.databaseUnused(ctx, old); err != nil {
+	if err := s.databaseUnused(ctx, old); err != nil {
 		return err
 	}
 	s.tx.altersDatabase = true

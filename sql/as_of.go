@@ -68,7 +68,7 @@ func (s *transactor) withMoment(err error) error {
 	switch se.Code {
 	case sqlerr.UndefinedTable, sqlerr.UndefinedColumn, sqlerr.InvalidSchemaName:
 		return se.WithDetail("The query reads the database as it was at %s.",
-			s.tx.asOf.Time().UTC().Format(time.RFC3339Nano))
+			s.tx.asOf.Moment())
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with argument
 		return 0, sqlerr.New(sqlerr.InvalidParameterValue,
 			"AS OF SYSTEM TIME: %s is before the oldest time that is kept", a.Text).
 			At(int(a.Pos)).WithDetail("Versions before %s may have been collected.",
-			point.Time().UTC().Format(time.RFC3339Nano)).
+			point.Moment()).
 			WithHint("How long versions are kept is set by minidb serve --gc-retention.")
 	}
 	return ts, nil

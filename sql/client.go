@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"strings"
 	"sync"
@@ -48,12 +49,15 @@ type client struct {
 }
 
 // initActivity fills the session's row of pg_stat_activity.
-func (s *client) initActivity() {
+func (s *client) initActivity(state *tls.ConnectionState) {
 	s.activity.Lock()
 	defer s.activity.Unlock()
 	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user,
 		Role: s.identity.login, Database: s.database, DatabaseID: uint32(s.databaseID),
 		Client: s.address, Started: s.started}
+	if state != nil {
+		s.activity.TLS = pgcatalog.EncryptionOf(state)
+	}
 }
 
 // currentActivity returns a copy of the session's row of pg_stat_activity.

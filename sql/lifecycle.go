@@ -3,6 +3,7 @@ package sql
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"time"
 
 	"github.com/minidb/minidb/sql/ri"
@@ -19,6 +20,8 @@ type SessionOptions struct {
 	Embedded bool
 	Client   string // address, for pg_stat_activity
 	Server   string // address that the client connected to by TCP; "": it did not
+	// TLS is that of an encrypted connection, nil otherwise.
+	TLS *tls.ConnectionState
 	// Settings are parameters of the startup packet: what RESET goes back to.
 	Settings map[string]string
 	// Background: the session works for the database itself. It ends with the database, and does
@@ -57,7 +60,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	s.progress.initStreamed()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.outOfPlan = accessor{s: &s.planRunner, ctx: context.Background()}
-	s.initActivity()
+	s.initActivity(o.TLS)
 	s.setActivity("idle", "")
 	return s, nil
 }

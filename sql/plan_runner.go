@@ -90,7 +90,7 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 // a template finds in the text.
 func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement,
 	params []types.Datum) (*physical.Plan, []types.Datum, error) {
-	if err := s.foretell(ctx, ps, params); err != nil {
+	if err := s.foretell(ctx, ps, params, s.tx.optimistic); err != nil {
 		return nil, nil, err
 	}
 	plan, err := s.lockedPlan(ctx, ps, stmt)

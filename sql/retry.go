@@ -44,10 +44,15 @@ func (s *Session) Retry(ctx context.Context, err error, rewind func() bool,
 // mayRetry reports whether attempt number attempt (from 0) may follow err. It returns when the
 // attempt may begin.
 func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool {
-	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.sideEffects {
+	if s.tx.state != idle || !retryable(err) && !s.assumedWrongly(err) || attempt >= maxAttempts ||
+		s.sideEffects {
 		return false
 	}
-	s.retries = attempt + 1
+	if s.assumed {
+		s.readFirst = readFirstKept
+	} else {
+		s.retries = attempt + 1
+	}
 	s.engine.reruns.countTransaction(s.database)
 	return backoff(ctx, attempt) == nil
 }

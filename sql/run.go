@@ -33,7 +33,7 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 		if p.src != nil {
 			p.fail()
 		}
-		err = s.toSQL(ctx, err)
+		err = s.toSQL(ctx, s.confirmed(ctx, err))
 		s.fail(ctx)
 	}
 	return suspended, err

@@ -51,9 +51,21 @@ func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error 
 		if name.Name == s.database {
 			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 		}
-		if err := s.engine.databaseUnused(ctx, name.Name); err != nil {
+		if err := s.databaseUnused(ctx, name.Name); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// databaseUnused returns 55006 if a database has sessions, and says whose it can't see.
+func (s utility) databaseUnused(ctx context.Context, name string) error {
+	if err := s.engine.databaseUnused(ctx, name); err != nil {
+		return err
+	}
+	if s.engine.shared {
+		s.notice("WARNING", "01000", "sessions in database \"%s\" were looked for in this process "+
+			"only, of several that share the store", name)
 	}
 	return nil
 }

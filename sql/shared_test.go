@@ -147,6 +147,12 @@ func TestAViewOfOneProcessSaysSo(t *testing.T) {
 	role, database := "CREATE ROLE r CONNECTION LIMIT 1", "CREATE DATABASE d CONNECTION LIMIT 9"
 	require.Equal(t, each+"CREATE ROLE\n", mustQuery(t, s, role))
 	require.Equal(t, each+"CREATE DATABASE\n", mustQuery(t, s, database))
+	const unseen = "WARNING 01000: sessions in database \"%s\" were looked for in this process " +
+		"only, of several that share the store\n"
+	require.Equal(t, fmt.Sprintf(unseen, "d")+"ALTER DATABASE\n",
+		mustQuery(t, s, "ALTER DATABASE d RENAME TO e"))
+	require.Equal(t, fmt.Sprintf(unseen, "e")+"DROP DATABASE\n",
+		mustQuery(t, s, "DROP DATABASE e"))
 	require.Equal(t, "ALTER ROLE\n", mustQuery(t, s, "ALTER ROLE r CONNECTION LIMIT 0"))
 
 	alone := newSession(t, newEngine(t))

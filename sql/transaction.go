@@ -62,7 +62,7 @@ func (s *transactor) end() {
 
 // start begins a transaction in the session: state was idle.
 func (s *transactor) start(state txnState) {
-	s.sideEffects = false
+	s.sideEffects, s.assumed = false, false
 	d := s.settings.Derived()
 	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly,
 		deferrable: d.DefaultTransactionDefr,

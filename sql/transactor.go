@@ -89,6 +89,8 @@ type transactor struct {
 	references      *ri.Queue        // checks of constraints that are due before the commit
 	retries         int              // failed attempts at the implicit transaction
 	pessimisticLeft int              // implicit transactions that are still to lock what they write
+	assumed         bool             // the implicit transaction had assumed the schema (assume)
+	readFirst       int              // INSERTs that are still to look first
 
 	// temporary is nil while the session has no temporary objects.
 	temporary *temporary

@@ -35,7 +35,7 @@ func (t *Txn) Unlock() {
 	}
 	t.endLoads(false)
 	if o := t.waiter.Owner; o != nil {
-		t.shared.ReleaseTo(0, nil)
+		t.shared.Release(nil)
 		o.ReleaseTo(0)
 	}
 }
@@ -62,7 +62,7 @@ func (t *Txn) finish() {
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
 	if o := t.waiter.Owner; o != nil {
-		t.shared.ReleaseTo(0, t.hasWritten)
+		t.shared.Release(t.hasWritten)
 		o.ReleaseTo(0)
 		o.SetTransaction(0)
 	}

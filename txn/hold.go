@@ -34,11 +34,13 @@ type Hold struct {
 	lease time.Duration
 }
 
-// firstLease is how long a hold lasts until At is called: until then it keeps all notifications.
+// firstLease is how long a hold lasts before the first Renew. Until At is called it keeps all
+// notifications. Until the caller has noted the hold's name, no later process can find it.
 const firstLease = time.Minute
 
 // NewHold writes the record of a hold. The caller then draws the timestamp and says which one it is
-// (At): from then on the hold lasts for the length of a lease, and again with each renewal.
+// (At). Once it has noted the hold's name (ID) for a later process, it calls Renew: from then on
+// the hold lasts for the length of a lease, and again with each renewal.
 func (s *Store) NewHold(ctx context.Context, length time.Duration) (*Hold, error) {
 	now, err := s.source.Next(ctx)
 	if err != nil {
@@ -68,7 +70,7 @@ func (s *Store) TakeHold(ctx context.Context, id uint64, length time.Duration) (
 	if err != nil {
 		return nil, err
 	}
-	return h, h.renew(ctx)
+	return h, h.renew(ctx, length)
 }
 
 // ID names the hold for TakeHold.
@@ -77,33 +79,33 @@ func (h *Hold) ID() uint64 { return h.rec.ID }
 // End is when the lease ends, by the store's time.
 func (h *Hold) End() tso.Timestamp { return h.rec.LeaseEnd }
 
-// At says which timestamp is held.
+// At says which timestamp is held, for a minute at most.
 func (h *Hold) At(ctx context.Context, ts tso.Timestamp) error {
 	h.rec.Oldest, h.rec.Keep = ts, ts
-	return h.renew(ctx)
+	return h.renew(ctx, min(h.lease, firstLease))
 }
 
-// Renew extends the lease once half of it is over. It fails with ErrHoldEnded when the hold has
-// ended.
+// Renew gives the hold its whole lease again once less than half of that is left, as it is from the
+// beginning. It fails with ErrHoldEnded when the hold has ended.
 func (h *Hold) Renew(ctx context.Context) error {
 	now, err := h.s.oracleTime(ctx)
 	if err != nil || now.Physical() < h.rec.LeaseEnd.Physical()-h.lease.Milliseconds()/2 {
 		return err
 	}
-	return h.renew(ctx)
+	return h.renew(ctx, h.lease)
 }
 
 // Check renews the lease whatever is left of it, so that nil means: the hold was in force all the
 // time.
-func (h *Hold) Check(ctx context.Context) error { return h.renew(ctx) }
+func (h *Hold) Check(ctx context.Context) error { return h.renew(ctx, h.lease) }
 
-func (h *Hold) renew(ctx context.Context) error {
+func (h *Hold) renew(ctx context.Context, length time.Duration) error {
 	now, err := h.s.source.Next(ctx)
 	if err != nil {
 		return err
 	}
 	rec := h.rec
-	rec.LeaseEnd = endOfLease(now, h.lease)
+	rec.LeaseEnd = endOfLease(now, length)
 	err = h.s.onHold(ctx, rec.ID, func(r kv.Reader, b *kv.Batch) error {
 		return lease.RenewHold(ctx, r, b, rec, now)
 	})
@@ -184,8 +186,9 @@ func (s *Store) liveHolds(ctx context.Context) (live []lease.Hold, err error) {
 	for _, h := range all {
 		lasts := true
 		if h.Expired(now) {
-			err := s.onHold(ctx, h.ID, func(r kv.Reader, b *kv.Batch) (err error) {
-				h, lasts, err = lease.CheckHold(ctx, r, b, h.ID, now)
+			id := h.ID // the step may run twice, and the first run changes h
+			err := s.onHold(ctx, id, func(r kv.Reader, b *kv.Batch) (err error) {
+				h, lasts, err = lease.CheckHold(ctx, r, b, id, now)
 				return err
 			})
 			if err != nil {

@@ -124,7 +124,7 @@ func (it *Iterator) openScanner(span kv.Span) error {
 		it.noLocks = !v.Locks.In(span)
 		sc, err := v.View.Scan(it.ctx, span, mvcc.ScanParams{
 			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse,
-			KeysOnly: it.opts.KeysOnly,
+			KeysOnly: it.opts.KeysOnly, Remote: !it.t.s.alone,
 		})
 		if it.t.lost(err) {
 			continue

@@ -48,12 +48,16 @@ func (t *Txn) Wrote(ctx context.Context, key []byte) (bool, error) {
 
 // Peek is Get of a key that the transaction is about to insert. If the key is absent, and so
 // written, the insert itself conflicts with other writers. So no serial order depends on this read,
-// unless a savepoint may take the insert back.
+// unless a savepoint may take the insert back. A transaction that assumes takes the key for absent
+// without looking: its insert fails at Commit if it is not.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 	if t.aside(key) {
 		return t.getBeside(ctx, key, (*Txn).Peek)
 	}
 	w, own := t.buf.Get(key)
+	if !own && t.takesForAbsent() {
+		return nil, nil
+	}
 	value, err := t.get(ctx, key, w, own, t.buf.HasSavepoints())
 	if value != nil && err == nil && !t.buf.HasSavepoints() {
 		err = t.noteRead(key)

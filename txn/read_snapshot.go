@@ -48,6 +48,9 @@ func (t *Txn) Unchanged(key []byte) bool {
 
 // openAny returns the present snapshot, or one that another transaction left, or a new one.
 func (t *Txn) openAny() (*hints.Snapshot, error) {
+	if err := t.Confirm(t.readContext()); err != nil {
+		return nil, err
+	}
 	if t.snapshot != nil {
 		return t.snapshot, t.snapshot.Covers(t.readTS) // which ReadAt may have lowered
 	}

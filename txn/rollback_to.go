@@ -41,7 +41,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	t.undo(sp)
 	t.undoBeside(sp.beside)
 	if t.waiter.Owner != nil {
-		t.shared.ReleaseTo(sp.records, nil)
+		t.shared.ReleaseTo(sp.records)
 		t.waiter.Owner.ReleaseTo(sp.locks)
 	}
 }

@@ -63,7 +63,7 @@ func (t *Txn) TryLock(ctx context.Context, key []byte, mode rowlock.Mode,
 		kept, err = keep(v)
 	}
 	if err != nil || !kept {
-		t.shared.ReleaseTo(store, nil)
+		t.shared.ReleaseTo(store)
 		t.waiter.MakeOwner().ReleaseTo(memory)
 	}
 	return kept && err == nil, err
@@ -78,6 +78,9 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 		return mvcc.Version{}, ErrTxnDone
 	case t.footprint() > t.s.opts.MaxTxnBytes:
 		return mvcc.Version{}, ErrTooLarge
+	}
+	if err := t.Confirm(ctx); err != nil {
+		return mvcc.Version{}, err
 	}
 	if t.shared != nil {
 		return t.lockShared(ctx, key, mode, noWait, current)

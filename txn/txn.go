@@ -79,6 +79,7 @@ type Txn struct {
 	statementCtx context.Context
 	snapshot     *hints.Snapshot
 	foretold     [][]byte // keys that will be read soon, for the next snapshot
+	assumed      *assumption
 	// pending holds the commits below the read timestamp that were in flight when the snapshot was
 	// opened.
 	pending []*hints.Pending

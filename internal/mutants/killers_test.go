@@ -16,7 +16,7 @@ const root = "../.."
 
 // triesMax is how often a killer may be run with its mutant: one whose schedules are random may not
 // meet the mutant, or may stop at a history that is wrong in another way first.
-const triesMax = 8
+const triesMax = 16
 
 // TestMutants runs the killers of all mutants, if MINIDB_MUTANTS is set.
 func TestMutants(t *testing.T) {

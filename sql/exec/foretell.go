@@ -44,6 +44,17 @@ func foretold(ctx context.Context, n physical.Node, params []types.Datum) (keys 
 	return keys
 }
 
+// InsertsOnly reports whether a plan inserts the rows that its statement lists, and refuses those
+// that are there already.
+func InsertsOnly(plan *physical.Plan) bool {
+	n, ok := plan.Root.(*physical.Insert)
+	if !ok || n.OnConflict != nil || plan.ChecksLater {
+		return false
+	}
+	_, ok = n.Child.(*physical.Values)
+	return ok
+}
+
 // plainRows are the rows that have only constants and parameters.
 func plainRows(rows [][]expr.Expr, params []types.Datum) (out [][]types.Datum) {
 	for _, es := range rows {

@@ -79,6 +79,7 @@ type Activity struct {
 	User, Database, Application, Client string
 	DatabaseID                          uint32
 	Role                                acl.RoleID
+	TLS                                 *Encryption // nil: it is not encrypted
 	// "active", "idle", "idle in transaction", "idle in transaction (aborted)"
 	State                                         string
 	Wait                                          string // what its statement waits for, of IPC

@@ -66,7 +66,7 @@ func rowsOf() map[string]func(r *reader, emit emitter) {
 
 		"pg_settings":            settingsRows,
 		"pg_stat_activity":       activityRows,
-		"pg_stat_ssl":            unencryptedRows,
+		"pg_stat_ssl":            encryptionRows,
 		"pg_stat_gssapi":         unauthenticatedRows,
 		"pg_prepared_statements": preparedRows,
 		"pg_cursors":             cursorRows,

@@ -83,30 +83,36 @@ func (a *Activity) port() (n int, known bool) {
 	return n, err == nil
 }
 
-// unencryptedRows are those of pg_stat_ssl.
-func unencryptedRows(r *reader, emit emitter) {
-	r.connections(func(pid int32) {
-		emit("pid", pid, "ssl", false, "bits", nil, "client_serial", nil)
+// encryptionRows are those of pg_stat_ssl.
+func encryptionRows(r *reader, emit emitter) {
+	r.connections(func(a *Activity) {
+		if e := a.TLS; e != nil {
+			emit("pid", a.PID, "ssl", true, "version", e.Version, "cipher", e.Cipher,
+				"bits", e.Bits, "client_dn", orNull(e.Client), "client_serial", e.Serial,
+				"issuer_dn", orNull(e.Issuer))
+			return
+		}
+		emit("pid", a.PID, "ssl", false, "bits", nil, "client_serial", nil)
 	})
 }
 
 // unauthenticatedRows are those of pg_stat_gssapi.
 func unauthenticatedRows(r *reader, emit emitter) {
-	r.connections(func(pid int32) {
-		emit("pid", pid, "gss_authenticated", false, "encrypted", false)
+	r.connections(func(a *Activity) {
+		emit("pid", a.PID, "gss_authenticated", false, "encrypted", false)
 	})
 }
 
 // connections calls emit with the sessions whose clients have connected by TCP, of those that the
 // session sees.
-func (r *reader) connections(emit func(pid int32)) {
+func (r *reader) connections(emit func(a *Activity)) {
 	who := r.authority()
 	if who == nil {
 		return
 	}
 	for _, a := range r.env.Activity() {
 		if _, known := a.port(); known && sees(who, a.Role) {
-			emit(a.PID)
+			emit(&a)
 		}
 	}
 }

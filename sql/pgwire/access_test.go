@@ -40,6 +40,7 @@ func newAuthority(t testing.TB) *authority {
 	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true,
+		Subject:               pkix.Name{Organization: []string{"minidb"}},
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
@@ -84,6 +85,20 @@ func guarded(t testing.TB, a *authority, rules string) func(*pgwire.Server) {
 // comesIn returns the SQLSTATE with which a client is refused, "" if it is let in.
 func (s *server) comesIn(t testing.TB, user, password string, config *tls.Config) string {
 	t.Helper()
+	conn, err := s.comeIn(t, user, password, config)
+	if err == nil {
+		require.NoError(t, conn.Close(context.Background()))
+		return ""
+	}
+	var e *pgconn.PgError
+	require.ErrorAs(t, err, &e)
+	return e.Code
+}
+
+// comeIn connects, in TLS if there is a config.
+func (s *server) comeIn(t testing.TB, user, password string, config *tls.Config) (*pgconn.PgConn,
+	error) {
+	t.Helper()
 	mode := "disable"
 	if config != nil {
 		mode = "require"
@@ -95,14 +110,7 @@ func (s *server) comesIn(t testing.TB, user, password string, config *tls.Config
 	number, err := net.LookupPort("tcp", port)
 	require.NoError(t, err)
 	c.Host, c.Port, c.User, c.Password, c.TLSConfig = host, uint16(number), user, password, config
-	conn, err := pgconn.ConnectConfig(context.Background(), c)
-	if err == nil {
-		require.NoError(t, conn.Close(context.Background()))
-		return ""
-	}
-	var e *pgconn.PgError
-	require.ErrorAs(t, err, &e)
-	return e.Code
+	return pgconn.ConnectConfig(context.Background(), c)
 }
 
 const roles = `CREATE ROLE ann LOGIN PASSWORD 'a'; CREATE ROLE bob LOGIN;
@@ -135,6 +143,41 @@ func TestWhoComesIn(t *testing.T) {
 		{"bob", "", plain, "28000"}, {"postgres", "", plain, ""},
 	} {
 		require.Equal(t, x.want, s.comesIn(t, x.user, x.password, x.config), "%+v", x)
+	}
+}
+
+// TestTheEncryptionIsShown in pg_stat_ssl, by the names that OpenSSL has.
+func TestTheEncryptionIsShown(t *testing.T) {
+	a := newAuthority(t)
+	s := serve(t, sql.Options{}, guarded(t, a, "host all all all trust\n"))
+	for _, x := range []struct {
+		config *tls.Config
+		want   string
+	}{
+		{nil, "f|||||||"},
+		{&tls.Config{MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}},
+			"t|TLSv1.2|ECDHE-ECDSA-AES128-GCM-SHA256|128||||"},
+		{&tls.Config{MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256}},
+			"t|TLSv1.2|ECDHE-ECDSA-CHACHA20-POLY1305|256||||"},
+		{&tls.Config{Certificates: []tls.Certificate{*a.sign(t, "postgres")}},
+			"t|TLSv1.3|TLS_AES_128_GCM_SHA256|128|/CN=postgres|2|/O=minidb|"},
+	} {
+		if x.config != nil {
+			x.config.RootCAs, x.config.ServerName = a.pool, "127.0.0.1"
+		}
+		c, err := s.comeIn(t, "postgres", "", x.config)
+		require.NoError(t, err)
+		rows, err := c.Exec(context.Background(), `SELECT ssl, version, cipher, bits, client_dn,
+			client_serial, issuer_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()`).ReadAll()
+		require.NoError(t, err)
+		got := ""
+		for _, value := range rows[0].Rows[0] {
+			got += string(value) + "|"
+		}
+		require.Equal(t, x.want, got)
+		require.NoError(t, c.Close(context.Background()))
 	}
 }
 

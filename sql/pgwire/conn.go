@@ -143,6 +143,10 @@ func (c *conn) start(ctx context.Context) error {
 	if tcp, ok := c.net.LocalAddr().(*net.TCPAddr); ok {
 		o.Server = tcp.String()
 	}
+	if c.tls != nil {
+		state := c.tls.ConnectionState()
+		o.TLS = &state
+	}
 	// Until here it is one of the silent: a client that cannot come in takes no session's place.
 	login, err := c.admit(ctx, &o)
 	if !c.server.greet(c) {

@@ -48,7 +48,8 @@ type Catalog struct {
 	temporaryIDs temporaryIDs
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
-	walks       atomic.Int64 // see Walks
+	seen        atomic.Pointer[seen] // the version that was seen last, where reads are requests
+	walks       atomic.Int64         // see Walks
 	// turn holds one token: the transaction that took it may commit a change of the schema
 	// (Commit).
 	turn chan struct{}

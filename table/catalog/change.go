@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -15,7 +14,7 @@ import (
 
 // touch notes that this transaction changes the schema (catalog I1).
 func (v *View) touch() error {
-	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(v.tx.StartTS())))
+	return v.tx.Set(versionKey, encodeVersion(uint64(v.tx.StartTS())))
 }
 
 // touchFor is touch for the change of one key.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
@@ -55,6 +54,9 @@ func (v *View) validate(key []byte) {
 // for it, and conflicts. Its version is raised to the present, for it began before others that have
 // committed since.
 func (v *View) Commit(ctx context.Context, rebase bool, commit func() error) error {
+	if v.tx.Assumes() {
+		return v.commitAssumed(ctx, commit)
+	}
 	if !rebase {
 		return commit()
 	}
@@ -90,7 +92,7 @@ func (v *View) raiseStreamed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(at)))
+	return v.tx.Set(versionKey, encodeVersion(uint64(at)))
 }
 
 // rebase moves the write of the version key to the present. Requires: this is the transaction's
@@ -100,7 +102,7 @@ func (v *View) rebase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.tx.SetAfter(at, versionKey, binary.BigEndian.AppendUint64(nil, uint64(at)))
+	return v.tx.SetAfter(at, versionKey, encodeVersion(uint64(at)))
 }
 
 // present draws a timestamp.

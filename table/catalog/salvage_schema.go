@@ -362,7 +362,7 @@ func (c *schemaCopy) write(ctx context.Context) error {
 		return err
 	}
 	add(formatKey, binary.AppendUvarint(nil, format))
-	add(versionKey, binary.BigEndian.AppendUint64(nil, uint64(c.s.out.tx.StartTS())))
+	add(versionKey, encodeVersion(uint64(c.s.out.tx.StartTS())))
 	for _, key := range slices.Sorted(maps.Keys(c.cells)) {
 		if err := c.s.out.set(ctx, []byte(key), c.cells[key]); err != nil {
 			return err

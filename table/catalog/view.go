@@ -57,7 +57,7 @@ func (c *Catalog) View(tx *txn.Txn) *View { return c.ViewWith(tx, nil) }
 // see the same schema. own reports whether the transaction has changed the schema itself; the
 // version then does not determine which of its changes are seen.
 func (v *View) Version(ctx context.Context) (version uint64, own bool, err error) {
-	if v.known && !v.tx.DirtyShared() {
+	if v.known && (!v.tx.DirtyShared() || v.tx.Assumes()) {
 		return v.version, false, nil
 	}
 	b, err := v.tx.GetUnserialized(ctx, versionKey)
@@ -72,6 +72,9 @@ func (v *View) Version(ctx context.Context) (version uint64, own bool, err error
 	}
 	if own = version == uint64(v.tx.StartTS()); !own {
 		v.version, v.known = version, true
+		if v.tx.Foretold() {
+			v.c.saw(version, v.tx.ReadTS())
+		}
 	}
 	return version, own, nil
 }

@@ -80,14 +80,27 @@ func (c *copying) begin(ctx context.Context) error {
 		if same {
 			err = c.o.Source.DropHold(ctx, from.hold)
 		}
-		if err = errors.Join(err, c.to.empty(ctx)); err != nil {
-			return fmt.Errorf("empty the target: %w", err)
-		}
-		return c.start(ctx, own)
+		return errors.Join(err, c.anew(ctx, own))
 	case !same:
 		return ErrOtherSource
 	}
-	return c.resume(ctx, at, from.hold)
+	if c.done, c.pages, err = c.to.position(ctx); err != nil {
+		return err
+	}
+	err = c.resume(ctx, at, from.hold)
+	if errors.As(err, new(*LostError)) && c.pages == 0 {
+		return c.anew(ctx, own) // nothing is lost by it
+	}
+	return err
+}
+
+// anew empties the target, and begins a copy.
+func (c *copying) anew(ctx context.Context, own []byte) error {
+	c.done, c.pages, c.resumed = position{}, 0, false
+	if err := c.to.empty(ctx); err != nil {
+		return fmt.Errorf("empty the target: %w", err)
+	}
+	return c.start(ctx, own)
 }
 
 // unfinished looks at the target.
@@ -124,7 +137,7 @@ func mustBeEmpty(ctx context.Context, r kv.Reader) (err error) {
 }
 
 // start begins a copy: first the hold, then the timestamp, then the mark of an unfinished copy in
-// the target.
+// the target. The mark names the hold, so only then may the hold outlive this process for long.
 func (c *copying) start(ctx context.Context, own []byte) (err error) {
 	if c.hold, err = c.o.Source.NewHold(ctx, c.o.Hold); err != nil {
 		return fmt.Errorf("hold the state of the source: %w", err)
@@ -137,13 +150,14 @@ func (c *copying) start(ctx context.Context, own []byte) (err error) {
 		by := origin{identity: own, hold: c.hold.ID()}.encode()
 		err = tso.Fill(ctx, c.o.Target, txn.OracleKey(), c.at, by)
 	}
+	if err == nil {
+		// An error leaves an unfinished copy, which the next run takes over or begins anew.
+		return c.held(c.hold.Renew(ctx))
+	}
 	if errors.Is(err, tso.ErrFilled) {
 		err = ErrNotEmpty
 	}
-	if err != nil {
-		err = errors.Join(err, c.hold.Release(context.WithoutCancel(ctx)))
-	}
-	return err
+	return errors.Join(err, c.hold.Release(context.WithoutCancel(ctx)))
 }
 
 // resume takes over a copy.
@@ -156,9 +170,6 @@ func (c *copying) resume(ctx context.Context, at tso.Timestamp, hold uint64) (er
 	var gone *txn.SafepointError
 	if errors.As(err, &gone) {
 		return &LostError{At: at}
-	}
-	if err == nil {
-		c.done, c.pages, err = c.to.position(ctx)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type LostError struct{ At tso.Timestamp }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("the source has not kept its state as of %s, for the copy was interrupted "+
-		"for longer than --hold: begin anew with --anew", e.At)
+		"for longer than --hold: begin anew with --anew", e.At.Moment())
 }
 
 // ValueError is returned for a key whose value is larger than what the target takes.

@@ -1,7 +1,6 @@
 package mvcc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ type Past struct {
 	r     kv.Reader
 	at    tso.Timestamp
 	it    kv.Iterator
-	data  kv.Iterator // nil for notifications
+	data  dataWalk // not open for notifications
 	pick  func() (found, more bool, err error)
 	looks looks
 	newer int // versions above the timestamp that were passed one by one
@@ -46,7 +45,7 @@ func NewPast(ctx context.Context, r kv.Reader, from []byte, at tso.Timestamp) (*
 		return nil, err
 	}
 	p.pick = p.pickVersion
-	if p.data, err = r.NewIter(ctx, columnSpan(familyData, kv.Span{})); err != nil {
+	if p.data.it, err = r.NewIter(ctx, columnSpan(familyData, kv.Span{})); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -75,13 +74,11 @@ func newPast(ctx context.Context, r kv.Reader, family byte, from []byte,
 
 // Close releases the iterators, not the reader.
 func (p *Past) Close() (err error) {
-	for _, it := range []kv.Iterator{p.it, p.data} {
-		if it != nil {
-			err = errors.Join(err, it.Close())
-		}
+	if p.it != nil {
+		err = p.it.Close()
+		p.it = nil
 	}
-	p.it, p.data = nil, nil
-	return err
+	return errors.Join(err, p.data.close())
 }
 
 // Cells returns what the walk is at.
@@ -153,36 +150,19 @@ func (p *Past) pickVersion() (found, more bool, err error) {
 // iterator saw its record: both go at once.
 func (p *Past) addData(row []byte, startTS tso.Timestamp) (bool, error) {
 	p.seek = appendDataKey(p.seek[:0], row, startTS)
-	found, err := p.landData()
+	data, found, err := p.data.find(p.seek)
 	if err != nil {
 		return false, err
 	}
 	if found {
-		p.cells.DataKey = p.seek
-		p.cells.Data, err = p.data.Value()
-		return true, err
+		p.cells.DataKey, p.cells.Data = p.seek, data
+		return true, nil
 	}
 	value, err := p.r.Get(p.ctx, p.cells.Key)
 	if err == nil && value != nil {
 		err = fmt.Errorf("mvcc: record %x has no data: %w", p.cells.Key, kv.ErrCorruption)
 	}
 	return false, err
-}
-
-// landData moves the iterator over data to p.seek, and reports whether there is such a cell. The
-// data of neighbours mostly are neighbours.
-func (p *Past) landData() (bool, error) {
-	for range stepsBeforeSeek {
-		if !p.data.Valid() || bytes.Compare(p.data.Key(), p.seek) >= 0 {
-			break
-		}
-		p.data.Next()
-	}
-	if p.data.Valid() && bytes.Equal(p.data.Key(), p.seek) {
-		return true, nil
-	}
-	ok := p.data.SeekGE(p.seek)
-	return ok && bytes.Equal(p.data.Key(), p.seek), p.data.Err()
 }
 
 // pickNote is pickVersion for notifications.

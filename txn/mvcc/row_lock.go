@@ -203,8 +203,9 @@ type KeepRow struct {
 	Queued rowlock.Mode
 }
 
-// UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. Rows
-// where it is not are left alone. It reads only where a weaker lock is kept.
+// UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. It writes
+// rows where it is not, too: an update that would put it there, and whose answer was lost, must not
+// arrive afterwards. It reads only where a weaker lock is kept.
 func UnlockRows(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows []KeepRow,
 ) (err error) {
@@ -225,12 +226,11 @@ func UnlockRows(
 				if err != nil {
 					return err
 				}
-				if !found {
-					continue // a resolver took it for one of a dead process
+				if found { // no resolver took it for one of a dead process
+					kept := h
+					kept.Mode = k.Mode
+					s.setRowLock(k.Row, &kept)
 				}
-				kept := h
-				kept.Mode = k.Mode
-				s.setRowLock(k.Row, &kept)
 			}
 			s.dropRowLock(k.Row, &h)
 		}

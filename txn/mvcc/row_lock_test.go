@@ -206,6 +206,21 @@ func TestALockThatIsThereIsWrittenAgain(t *testing.T) {
 	}
 }
 
+// TestALateLockDoesNotFollowItsRelease: a lock that was made stronger is to be weaker again, but
+// the update that made it so has not arrived. The release writes the row, so that it never does.
+func TestALateLockDoesNotFollowItsRelease(t *testing.T) {
+	q := newRowQueue(t)
+	require.NoError(t, q.lock(1, rowlock.KeyShare))
+	require.NoError(t, q.step(func(r kv.Reader, b *kv.Batch, row []byte) error {
+		k := mvcc.KeepRow{Row: row, Mode: rowlock.KeyShare,
+			Had: mvcc.RowModes(0).With(rowlock.KeyShare).With(rowlock.Update)}
+		require.NoError(t, mvcc.UnlockRows(ctx, r, b, 1, []mvcc.KeepRow{k}))
+		require.False(t, b.Empty())
+		return nil
+	}))
+	require.Error(t, q.lock(2, rowlock.Update), "the weaker lock stays")
+}
+
 // TestAHolderCostsTheSameBesideAnyNumber: to lock a row that others have locked in a mode that goes
 // together, to lock it anew, to update the row, and to give the lock back cost the same beside ten
 // key share locks and beside ten thousand (B16).

@@ -28,9 +28,12 @@ type Scanner struct {
 	p       ReadParams
 	reverse bool
 	keys    bool
+	remote  bool
 
 	writes kv.Iterator
 	locks  kv.Iterator // nil when nothing can be locked
+	data   dataWalk    // open behind the first value that is not inlined, if remote
+	long   bool        // there was such a value
 
 	looks   looks
 	started bool
@@ -59,11 +62,15 @@ type ScanParams struct {
 	ReadParams
 	Reverse  bool
 	KeysOnly bool // values stay nil, and values that are not inlined are not read
+	// Remote says that each read of the engine is a request on a network. Then a scan that goes
+	// forward reads values that are not inlined together with those behind them.
+	Remote bool
 }
 
 // Scan opens a scanner over a span of user keys.
 func (v *View) Scan(ctx context.Context, span kv.Span, p ScanParams) (*Scanner, error) {
-	s := &Scanner{v: v, ctx: ctx, p: p.ReadParams, reverse: p.Reverse, keys: p.KeysOnly}
+	s := &Scanner{v: v, ctx: ctx, p: p.ReadParams, reverse: p.Reverse, keys: p.KeysOnly,
+		remote: p.Remote && !p.Reverse}
 	s.prefix, s.keyBuf = s.room[0][:0], s.room[1][:0]
 	if p.Reverse {
 		s.valBuf = make([]byte, 0, 64) // never nil, so that an empty value is not nil either
@@ -104,13 +111,13 @@ func (s *Scanner) Close() error {
 		err = errors.Join(err, s.locks.Close())
 		s.locks = nil
 	}
-	return err
+	return errors.Join(err, s.data.close())
 }
 
 // Seek puts the scanner in front of a part of its span: Next gives the keys of the part. Requires:
 // the scanner goes forward and meets no locks.
 func (s *Scanner) Seek(part kv.Span) {
-	s.started, s.found, s.drained = false, false, false
+	s.started, s.found, s.drained, s.remote = false, false, false, false
 	s.from = appendFamilyStart(s.from[:0], familyWrite, part.Start)
 	s.until = appendFamilyEnd(s.until[:0], familyWrite, part.End)
 }
@@ -167,11 +174,33 @@ func (s *Scanner) land() (err error) {
 		s.value = s.rec.Short
 		return nil
 	}
-	value, err := s.v.valueOf(s.ctx, row, &s.rec)
+	value, err := s.longValue(row)
 	// Copied, because the view may serve a point read while the caller still looks at this value.
 	s.valBuf = append(s.valBuf[:0], value...)
 	s.value = s.valBuf
 	return err
+}
+
+// longValue returns the value of the row in s.prefix, which is not inlined. The first one is read
+// alone, since many scans have no second one.
+func (s *Scanner) longValue(row []byte) (value []byte, err error) {
+	if !s.remote || !s.long {
+		s.long = true
+		return s.v.valueOf(s.ctx, row, &s.rec)
+	}
+	s.v.key = appendDataKey(s.v.key[:0], row, s.rec.StartTS)
+	if s.data.it == nil {
+		s.data.it, err = s.v.r.NewIter(s.ctx, kv.Span{Start: bytes.Clone(s.v.key),
+			End: []byte{familyData + 1}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	value, found, err := s.data.find(s.v.key)
+	if err == nil && !found {
+		err = errors.Join(errNoData, kv.ErrCorruption)
+	}
+	return value, err
 }
 
 // forward finds the next row with a visible put. The iterator is left on that record.

@@ -3,10 +3,12 @@
 //
 // It owns the lease of this process's session (lease.go), the safepoint of all (safepoint.go), row
 // locks in the store with their queues (row_locks.go, row_queue.go), locks that clients keep over
-// their transactions (session_locks.go), and the search for deadlock cycles through several
-// processes (wait_graph.go, publication.go). Package lease has the records of sessions, mvcc the
-// cells and steps of row locks, gc the safepoint's cell. It knows neither transactions nor the
-// resolver: package txn passes what is needed of them (Options, Waiter).
+// their transactions (session_locks.go), what could not be given back of all these (left.go), and
+// the search for deadlock cycles through several processes (wait_graph.go, publication.go).
+//
+// Package lease has the records of sessions, mvcc the cells and steps of row locks, gc the
+// safepoint's cell. It knows neither transactions nor the resolver: package txn passes what is
+// needed of them (Options, Waiter).
 //
 // # What replaces the memory of a single process
 //

@@ -56,16 +56,21 @@ func (p *Peers) Owner(ctx context.Context) (uint64, error) {
 	return rec.ID, nil
 }
 
-// RenewLease extends the lease of the session and publishes its oldest start_ts, and its waits
-// while any transaction here looks for deadlock cycles. A goroutine does this every
-// Options.Renewal.
+// RenewLease does once what goroutines do otherwise, each Options.Renewal: it extends the lease of
+// the session, publishes its oldest start_ts, and its waits while any transaction here looks for
+// deadlock cycles, and gives back what locks are left.
 func (p *Peers) RenewLease(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
+	err := p.extend(ctx)
+	p.giveBackLeft(ctx)
+	return err
+}
+
+func (p *Peers) extend(ctx context.Context) error {
 	err := p.publishWaits(ctx)
 	_, renewal := p.renew(ctx)
-	p.giveBackLeft()
 	return errors.Join(renewal, err)
 }
 
@@ -166,7 +171,7 @@ func (p *Peers) keepSession(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if err := p.RenewLease(ctx); err != nil && ctx.Err() == nil {
+		if err := p.extend(ctx); err != nil && ctx.Err() == nil {
 			p.o.Logger.Warn("renewal of the owner's lease", "err", err)
 		}
 	}

@@ -47,20 +47,24 @@ type Peers struct {
 	session     session
 	waits       waits
 	publication publication
-	renewals    sync.WaitGroup
+	left        left
+	background  sync.WaitGroup
 }
 
 // Open begins the process's session.
 func Open(ctx context.Context, o Options) (*Peers, error) {
-	p := &Peers{o: o, session: session{turn: newTurn()}, publication: publication{turn: newTurn()}}
+	p := &Peers{o: o, session: session{turn: newTurn()}, publication: publication{turn: newTurn()},
+		left: left{more: make(chan struct{}, 1)}}
 	_, err := p.renew(ctx)
 	return p, err
 }
 
-// Run renews the lease until the context ends, unless the caller does so itself.
+// Run renews the lease until the context ends, and gives back what locks are left, unless the
+// caller does so itself.
 func (p *Peers) Run(ctx context.Context) {
 	if p != nil && p.o.Renewal > 0 {
-		p.renewals.Go(func() { p.keepSession(ctx) })
+		p.background.Go(func() { p.keepSession(ctx) })
+		p.background.Go(func() { p.keepGivingBack(ctx) })
 	}
 }
 
@@ -70,7 +74,7 @@ func (p *Peers) Close(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	p.renewals.Wait()
+	p.background.Wait()
 	return p.endSession(ctx)
 }
 

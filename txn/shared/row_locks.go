@@ -329,7 +329,7 @@ func (l *RowLocks) Mark() int {
 	return len(l.log)
 }
 
-// Forget makes ReleaseTo give nothing back: the process counts as dead.
+// Forget makes Release give nothing back: the process counts as dead.
 func (l *RowLocks) Forget() {
 	if l != nil {
 		l.log = nil
@@ -337,19 +337,59 @@ func (l *RowLocks) Forget() {
 }
 
 // ReleaseTo gives back in the store what the transaction has locked there since a point of its log,
-// but for the keys that it has written, whose row locks a prewrite has removed.
-func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
+// and goes on. What can't be given back stays in the log.
+func (l *RowLocks) ReleaseTo(mark int) {
 	if l == nil || len(l.log) <= mark {
 		return
 	}
+	log := l.log[mark:]
+	l.log = l.log[:mark]
+	failed := map[string]bool{}
+	for _, rows := range l.unlock(log, nil) {
+		for i := range rows {
+			failed[string(rows[i].Row)] = true
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	for _, lock := range log { // those that stay come before those that are looked at
+		if failed[string(mvcc.Row([]byte(lock.key)))] {
+			l.log = append(l.log, lock)
+		}
+	}
+}
+
+// Release gives back in the store all that the transaction has locked there, but for the keys that
+// it has written, whose row locks a prewrite has removed. It takes none any more.
+func (l *RowLocks) Release(written func(key string) bool) {
+	if l == nil || len(l.log) == 0 {
+		return
+	}
+	log := l.log
+	l.log = nil
+	session := l.session
+	if l.lost {
+		session = 0
+	}
+	var left []leftRows
+	for _, rows := range l.unlock(log, written) {
+		left = append(left, leftRows{l.startTS, session, rows})
+	}
+	if len(left) > 0 {
+		l.p.leave(left)
+	}
+}
+
+// unlock undoes a part of the log, and returns the rows, an update each, for which that has failed.
+func (l *RowLocks) unlock(log []rowLock, written func(key string) bool) (failed [][]mvcc.KeepRow) {
 	kept := map[string]mvcc.KeepRow{} // by key
-	for i := len(l.log) - 1; i >= mark; i-- {
-		lock := &l.log[i]
+	for i := len(log) - 1; i >= 0; i-- {
+		lock := &log[i]
 		k := kept[lock.key]
 		k.Mode, k.Had = lock.before, k.Had.With(lock.before).With(lock.after)
 		kept[lock.key] = k
 	}
-	l.log = l.log[:mark]
 	groups := map[uint64][]mvcc.KeepRow{}
 	for key, k := range kept {
 		if written != nil && written(key) {
@@ -363,26 +403,28 @@ func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
 	defer cancel()
 	for _, all := range groups {
 		_ = kv.InParts(l.p.o.Limits, all, func(part []mvcc.KeepRow) error {
-			err := l.unlockRows(ctx, part)
+			err := l.p.unlockRows(ctx, l.startTS, part)
 			if len(part) > 1 && errors.Is(err, kv.ErrTooLarge) {
 				return err
 			}
 			if err != nil && !errors.Is(err, kv.ErrClosed) {
-				l.p.o.Logger.Warn("row locks left to those who meet them",
+				l.p.o.Logger.Warn("row locks could not be given back yet",
 					"start_ts", l.startTS, "rows", len(part), "err", err)
+				failed = append(failed, part)
 			}
 			return nil // those of the other parts are given back all the same
 		})
 	}
+	return failed
 }
 
-func (l *RowLocks) unlockRows(ctx context.Context, keep []mvcc.KeepRow) error {
+func (p *Peers) unlockRows(ctx context.Context, startTS tso.Timestamp, keep []mvcc.KeepRow) error {
 	rows := make([][]byte, len(keep))
 	for i := range keep {
 		rows[i] = keep[i].Row
 	}
-	return kv.UpdateLazy(ctx, l.p.o.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.UnlockRows(ctx, r, b, l.startTS, keep)
+	return kv.UpdateLazy(ctx, p.o.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.UnlockRows(ctx, r, b, startTS, keep)
 	})
 }
 

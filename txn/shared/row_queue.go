@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/wait"
 )
 
@@ -55,8 +56,7 @@ func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
 	return err
 }
 
-// leaveQueue takes the transaction out of the queue, without the row. Where that fails, a
-// transaction behind it finds that its session has gone on without it, or has ended.
+// leaveQueue takes the transaction out of the queue, without the row.
 func (l *RowLocks) leaveQueue(q *Request) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
@@ -64,8 +64,13 @@ func (l *RowLocks) leaveQueue(q *Request) {
 		Row: mvcc.Row(q.Key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()),
 		Place: q.place, Queued: q.stored(),
 	}
-	if err := l.unlockRows(ctx, []mvcc.KeepRow{k}); err != nil && !errors.Is(err, kv.ErrClosed) {
-		l.p.o.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", l.startTS,
-			"err", err)
+	err := l.p.unlockRows(ctx, l.startTS, []mvcc.KeepRow{k})
+	if err == nil || errors.Is(err, kv.ErrClosed) {
+		return
 	}
+	l.p.o.Logger.Warn("a place in the queue of a row could not be given back yet",
+		"start_ts", l.startTS, "err", err)
+	// The row lock itself, if there is one, is in the log. The transaction may take it again.
+	k.Mode, k.Had = rowlock.Update, 0
+	l.p.leave([]leftRows{{startTS: l.startTS, rows: []mvcc.KeepRow{k}}})
 }

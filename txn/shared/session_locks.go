@@ -120,7 +120,7 @@ func (s *SessionLocks) Keep(holds func(key string) rowlock.Mode) {
 func (s *SessionLocks) weaken(key string, to rowlock.Mode) error {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
-	return s.l.unlockRows(ctx, []mvcc.KeepRow{{Row: mvcc.Row([]byte(key)), Mode: to,
+	return s.l.p.unlockRows(ctx, s.l.startTS, []mvcc.KeepRow{{Row: mvcc.Row([]byte(key)), Mode: to,
 		Had: mvcc.RowModes(0).With(rowlock.Share).With(rowlock.Update)}})
 }
 
@@ -130,28 +130,23 @@ func (s *SessionLocks) Lost() bool {
 	return len(s.held) > 0 && (s.l.lost || s.l.session != s.l.p.SessionID())
 }
 
-// Close gives everything back. What cannot be given back now is by the goroutine that renews the
-// lease, or ends with the session of the process.
+// Close gives everything back. What cannot be given back now is as soon as the store answers, or
+// ends with the session of the process.
 func (s *SessionLocks) Close() {
-	s.Keep(func(string) rowlock.Mode { return rowlock.None })
 	p := s.l.p
+	given := s.giveBack()
 	p.waits.mu.Lock()
-	defer p.waits.mu.Unlock()
 	delete(p.waits.clients, s)
-	if len(s.held) > 0 {
-		p.waits.left = append(p.waits.left, s)
+	p.waits.mu.Unlock()
+	if !given {
+		p.leave(nil, s)
 	}
 }
 
-// giveBackLeft tries again to give back the locks of clients that are gone.
-func (p *Peers) giveBackLeft() {
-	p.waits.mu.Lock()
-	left := p.waits.left
-	p.waits.left = nil
-	p.waits.mu.Unlock()
-	for _, s := range left {
-		s.Close()
-	}
+// giveBack reports whether everything is given back.
+func (s *SessionLocks) giveBack() bool {
+	s.Keep(func(string) rowlock.Mode { return rowlock.None })
+	return len(s.held) == 0
 }
 
 // check is RowLocks.Check of the locks that a client had when its transaction commits.

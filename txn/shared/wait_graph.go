@@ -67,7 +67,6 @@ type waits struct {
 	published time.Time // when the waits were last published
 	searching int       // how many search for cycles
 	clients   map[*SessionLocks]struct{}
-	left      []*SessionLocks // of clients that are gone, not given back yet
 }
 
 const (

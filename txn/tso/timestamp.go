@@ -34,6 +34,9 @@ func (t Timestamp) Logical() int64 { return int64(t & logicalMask) }
 // Time returns the physical part as a time.
 func (t Timestamp) Time() time.Time { return time.UnixMilli(t.Physical()) }
 
+// Moment prints when the timestamp was drawn, for people.
+func (t Timestamp) Moment() string { return t.Time().UTC().Format(time.RFC3339Nano) }
+
 // String prints physical and logical part, or a plain number for the small ones of tests.
 func (t Timestamp) String() string {
 	if t <= logicalMask {
