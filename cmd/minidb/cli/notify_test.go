@@ -4,8 +4,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,23 +41,4 @@ func TestAServerWithoutItsServiceManagerServes(t *testing.T) {
 	_, printed, end := serving(t, "--in-memory")
 	end()
 	require.Contains(t, printed(), "the service manager cannot be notified")
-}
-
-// TestUnitsRunCommandsThatServeTakes: the flags in the files of deploy are those that there are.
-func TestUnitsRunCommandsThatServeTakes(t *testing.T) {
-	values := strings.NewReplacer("%S", t.TempDir(), "${MINIDB_LISTEN}", "127.0.0.1:0",
-		"${MINIDB_STORE}", "etcd://127.0.0.1/app", "${MINIDB_ORACLE_LISTEN}", "127.0.0.1:0",
-		"$MINIDB_FLAGS", "--max-connections 200")
-	at := slices.IndexFunc(commands, func(c *command) bool { return c.name == "serve" })
-	for _, name := range []string{"minidb.service", "minidb-etcd.conf"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", name))
-		require.NoError(t, err)
-		unit := strings.ReplaceAll(string(text), "\\\n", " ") // a line that goes on
-		_, line, found := strings.Cut(unit, "\nExecStart=/usr/local/bin/minidb serve ")
-		require.True(t, found, name)
-		line, _, _ = strings.Cut(line, "\n")
-		o, err := readServeOptions(commands[at], strings.Fields(values.Replace(line)))
-		require.NoError(t, err, name)
-		require.Equal(t, 200, o.connections, name)
-	}
 }
