@@ -51,7 +51,7 @@ func TestObserversUnderKills(t *testing.T) {
 	c := startClusterOf(t, "observing")
 	l := startCrawl(t, c)
 	l.more(30)
-	for round := range rounds(t, 1) {
+	for round := range rounds(t, 3) {
 		for _, v := range c.victims(t, round) {
 			v.kill()
 			t.Logf("round %d, %s: 15 commits after %s", round, v.what, l.more(15))
