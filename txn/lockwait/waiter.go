@@ -81,6 +81,10 @@ type Backoff struct {
 func (w *Waiter) Await(ctx context.Context, locked *mvcc.LockedError, bo *Backoff) (more bool,
 	err error) {
 	bo.Closing = w.Waits.o.Closing
+	if w.Owner != nil {
+		begun, first := time.Now(), bo.since.IsZero() && bo.peer == nil
+		defer func() { w.Owner.CountWait(time.Since(begun), first) }()
+	}
 	if peers := w.Waits.o.Peers; peers != nil {
 		if bo.peer == nil {
 			bo.peer = peers.NewWait(w.Shared(), rowlock.None)

@@ -29,6 +29,10 @@ type Owner struct {
 	known    bool // to the table, for good
 	slow     bool // a weak lock went to the table, of which the fast slots know nothing
 
+	// waits counts the owner's waits, and onLongWait observes them; both for the owner alone.
+	waits      Waits
+	onLongWait func(LongWait)
+
 	// The rest is guarded by the table's mutex.
 	log     []grant // locks of the running transaction, oldest first
 	granted uint32  // how many the log has got since its beginning

@@ -168,38 +168,6 @@ func (t *Table) entry(key []byte, relation bool) *entry {
 	return e
 }
 
-// wait waits for the end of a queued request.
-func (t *Table) wait(ctx context.Context, w *waiter) error {
-	var expired <-chan time.Time
-	if w.req.Timeout > 0 {
-		timer := time.NewTimer(w.req.Timeout)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	var (
-		err  error
-		late bool
-	)
-	select {
-	case err := <-w.done:
-		return err
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-expired:
-		late = true
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if w.owner.waiting != w { // decided meanwhile
-		return <-w.done
-	}
-	if late {
-		err = newTimeout(w)
-	}
-	t.leave(w)
-	return err
-}
-
 // EndWaits ends every wait with the error, and makes each later request that would have to wait
 // return it. What is free is granted as before.
 func (t *Table) EndWaits(reason error) {

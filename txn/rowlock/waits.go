@@ -1,0 +1,114 @@
+package rowlock
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Waits counts waits for locks and the time that they took.
+type Waits struct {
+	Number int
+	Time   time.Duration
+}
+
+// Waits returns the owner's waits since it was made. It belongs to the owner's goroutine.
+func (o *Owner) Waits() Waits { return o.waits }
+
+// CountWait adds the time of a wait, or with first false of another part of the wait before.
+func (o *Owner) CountWait(d time.Duration, first bool) {
+	if first {
+		o.waits.Number++
+	}
+	o.waits.Time += d
+}
+
+// LongWait is a wait that has lasted longer than the owner's patience: once while it goes on, and
+// once more when it is over.
+type LongWait struct {
+	Key  []byte
+	Mode Mode
+	For  time.Duration // so far
+	// Holders hold the lock in a mode that excludes this one, and Ahead have asked for it before,
+	// by ID; both of the moment at which the patience ended.
+	Holders, Ahead []int64
+	Over           bool
+	Err            error // why the lock was not granted; nil: it was, or the wait goes on
+}
+
+// OnLongWait sets what is called, by the owner's goroutine, for waits that last longer than the
+// owner's patience; nil: nothing. It must not lock.
+func (o *Owner) OnLongWait(f func(LongWait)) { o.onLongWait = f }
+
+// wait waits for the end of a queued request.
+func (t *Table) wait(ctx context.Context, w *waiter) error {
+	report := w.owner.onLongWait
+	var long LongWait
+	var tired <-chan time.Time
+	if report != nil && w.owner.Patience() > 0 {
+		timer := time.NewTimer(w.owner.Patience())
+		defer timer.Stop()
+		tired = timer.C
+	}
+	var expired <-chan time.Time
+	if w.req.Timeout > 0 {
+		timer := time.NewTimer(w.req.Timeout)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	var err error
+	for waiting := true; waiting; {
+		select {
+		case <-tired:
+			if long = t.longWait(w); long.Key != nil {
+				report(long)
+			}
+			continue
+		case err = <-w.done:
+		case <-ctx.Done():
+			err = t.giveUp(w, ctx.Err())
+		case <-expired:
+			err = t.giveUp(w, nil)
+		}
+		waiting = false
+	}
+	w.owner.CountWait(time.Since(w.since), true)
+	if long.Key != nil {
+		long.For, long.Over, long.Err = time.Since(w.since), true, err
+		report(long)
+	}
+	return err
+}
+
+// giveUp ends a wait for the reason, or for its timeout if that is nil, unless it was decided
+// meanwhile.
+func (t *Table) giveUp(w *waiter, reason error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.owner.waiting != w {
+		return <-w.done
+	}
+	if reason == nil {
+		reason = newTimeout(w)
+	}
+	t.leave(w)
+	return reason
+}
+
+// longWait describes a wait that goes on; its Key is nil if it is over.
+func (t *Table) longWait(w *waiter) LongWait {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.owner.waiting != w {
+		return LongWait{}
+	}
+	l := LongWait{Key: []byte(w.entry.key), Mode: w.req.Mode, For: time.Since(w.since)}
+	for b := range w.entry.blockers(w, slices.Index(w.entry.queue, w)) {
+		if w.entry.holder(b) != nil {
+			l.Holders = append(l.Holders, b.id)
+		} else {
+			l.Ahead = append(l.Ahead, b.id)
+		}
+	}
+	return l
+}
