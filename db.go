@@ -46,6 +46,7 @@ type DB struct {
 	gone    chan struct{} // closed with the DB
 	opened  chan struct{} // closed once Open is through
 	damages damageReports
+	opening Opening
 	// temporary is the store of temporary tables.
 	temporary temporaries
 	// releases give back the handle's part of the process's memory.
@@ -105,9 +106,11 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if kv.IsURL(dir) && !o.inMemory {
 		open = db.openShared
 	}
+	begun := time.Now()
 	if err := open(dir, settings); err != nil {
 		return nil, err
 	}
+	db.opening.Took = time.Since(begun)
 	close(db.opened)
 	return db, nil
 }
@@ -135,6 +138,7 @@ func (db *DB) openDirectory(dir string, settings map[string]string) error {
 	if err := db.boundMemory(&eo); err != nil {
 		return err
 	}
+	begun := time.Now()
 	engine, err := pebblekv.Open(dir, eo)
 	if err != nil {
 		db.releaseMemory()
@@ -145,6 +149,7 @@ func (db *DB) openDirectory(dir string, settings map[string]string) error {
 		return fmt.Errorf("minidb: %w", advised(err))
 	}
 	r.log(db, engine.Replay())
+	db.opening.EngineTook, db.opening.Replayed = time.Since(begun), engine.Replay().Updates
 	db.engine, db.local = engine, engine
 	err = db.fixMemory()
 	where := "memory"

@@ -102,6 +102,7 @@ func (s *client) sendNotice(severity, code, message, detail string) {
 
 // send sends a message to the client, if it wants messages of its kind.
 func (s *client) send(n *Notice) {
+	s.logNotice(n)
 	level := levels[strings.ToLower(n.Severity)]
 	if n.Severity == "DEBUG" {
 		level = levels["debug1"]

@@ -145,7 +145,7 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 			return nil, err
 		}
 		execution = time.Since(begun)
-		eo.Actual, eo.Changed = measured(src.cursor), src.cursor.Changed
+		eo.Actual, eo.Changed = nodesMeasured(src.cursor), src.cursor.Changed
 		eo.Spilled, eo.Sections = src.cursor.Spilled, src.cursor.Sections
 	}
 	described := explain.Describe(plan, eo)
@@ -155,8 +155,8 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 	return o.source(st, described), nil
 }
 
-// measured returns what was measured of the nodes that a cursor has run.
-func measured(c *exec.Cursor) func(physical.Node) (explain.Measured, bool) {
+// nodesMeasured returns what was measured of the nodes that a cursor has run.
+func nodesMeasured(c *exec.Cursor) func(physical.Node) (explain.Measured, bool) {
 	return func(n physical.Node) (explain.Measured, bool) {
 		s, ok := c.NodeStats(n)
 		return explain.Measured(s), ok

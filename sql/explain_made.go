@@ -108,7 +108,7 @@ func (s utility) analyzeMade(ctx context.Context, stmt ast.Statement, plan *phys
 			}
 			return s.fill(ctx, ran, &physical.Insert{Table: into, Child: rows},
 				func(c *exec.Cursor) {
-					eo.Actual, eo.Spilled, eo.Sections = measured(c), c.Spilled, c.Sections
+					eo.Actual, eo.Spilled, eo.Sections = nodesMeasured(c), c.Spilled, c.Sections
 					described = explain.Describe(ran, eo)
 				})
 		})

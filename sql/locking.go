@@ -36,6 +36,7 @@ func (s *transactor) optimistic(k *kind) bool {
 func (s *transactor) setLocking(early bool) {
 	d := s.settings.Derived()
 	s.locks.SetPatience(d.DeadlockTimeout)
+	s.watchLocks(d.Log.LockWaits)
 	s.tx.tx.SetLocking(txn.Locking{
 		Owner: s.locks, Timeout: d.LockTimeout,
 		// In READ COMMITTED each statement has a newer snapshot, which shows what others have

@@ -77,6 +77,7 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 			return nil, err
 		}
 	}
+	o.stats = o.stats || s.LogSettings().Explain.Counts()
 	o.point = o.point && plan == ps.plan && ps.isPointRead()
 	src, err := s.runPlan(ctx, plan, stmt, with, o)
 	if err == nil {

@@ -42,7 +42,8 @@ type Portal struct {
 	finished bool
 	rows     int64 // taken so far
 	atEnd    bool
-	done     string // the command tag for an Execute after the end
+	done     string        // the command tag for an Execute after the end
+	spent    time.Duration // by earlier runs, if it was measured
 
 	context   *portalContext // nil: its statement runs to the end within the first Execute
 	hold      bool

@@ -61,6 +61,7 @@ func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool 
 func (s *Session) Rewound(p *Portal) {
 	p.close()
 	p.finished, p.atEnd, p.rows, p.pos, p.context, p.done = false, false, 0, 0, nil, ""
+	p.spent = 0
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}

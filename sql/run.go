@@ -28,8 +28,12 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 	}
 	ctx = s.begin(ctx, text, results)
 	defer s.end()
+	s.measure()
+	s.announce(p)
 	suspended, err = s.proceed(ctx, p, limit, results)
-	if err != nil && err != errNotServed {
+	if err == nil {
+		s.finish(p, suspended)
+	} else if err != errNotServed {
 		if p.src != nil {
 			p.fail()
 		}
@@ -218,6 +222,7 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, results Resu
 // complete ends a statement whose rows have all been taken, n of them by this run.
 func (s *Session) complete(ctx context.Context, p *Portal, n int64, results ResultWriter) error {
 	tag := p.src.tag(n)
+	s.ending(p, tag)
 	if p.Statement.HasRows {
 		p.done = p.src.tag(0)
 	}
@@ -240,12 +245,16 @@ func (s *Session) Sync(ctx context.Context) error {
 	if s.tx.state != inImplicit {
 		return nil
 	}
-	if s.tx.tx != nil && s.tx.tx.Dirty() { // otherwise the commit takes no time
+	dirty := s.tx.tx != nil && s.tx.tx.Dirty() // otherwise the commit takes no time
+	if dirty {
 		ctx = s.begin(ctx, s.text, nil)
 		defer s.end()
 	}
 	p := s.onlyUnnamed()
 	err := s.commit(ctx)
+	if dirty && err == nil {
+		s.finishStep("commit", s.text)
+	}
 	if err == nil && p != nil {
 		s.recycle(p)
 	}

@@ -27,6 +27,7 @@ func (s *Session) Prepare(ctx context.Context, name, text string, declared []typ
 		s.fail(ctx)
 		return nil, err
 	}
+	s.finishStep("parse", text)
 	return ps, nil
 }
 

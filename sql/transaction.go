@@ -89,6 +89,7 @@ func (s *transactor) ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.measured.startTS = tx.StartTS()
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.ViewWith(tx, s.temporarySchema())
 	tx.SetStatement(ctx, s.text)
 	tx.CountIn(s.memory)

@@ -97,6 +97,9 @@ type transactor struct {
 	// atCommit does what ON COMMIT says (planRunner.temporaryAtCommit).
 	atCommit func(context.Context) (bool, error)
 
+	measured     measured
+	watchesLocks bool // watchLocks
+
 	sideEffects    bool // the implicit transaction had effects that must not happen twice
 	multiStatement bool // the statement is one of several in its Query
 	prompt         bool // the session has not waited since the statement was prepared

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -106,6 +107,11 @@ func transactionID(ts tso.Timestamp) any {
 		return nil
 	}
 	return types.XidOf(int64(ts))
+}
+
+// TransactionName is the text by which views name the transaction with that start timestamp.
+func TransactionName(ts tso.Timestamp) string {
+	return strconv.FormatInt(types.XidOf(int64(ts)), 10)
 }
 
 // Prepared is a row of pg_prepared_statements.

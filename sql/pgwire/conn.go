@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -32,9 +33,11 @@ type conn struct {
 	tls     *tls.Conn                   // nil: the connection is not encrypted
 	shown   *x509.Certificate           // to the client, of the server
 
-	text     string // of the message being served, for error positions
-	skipping bool   // until Sync, after an error in the extended protocol
-	lost     error  // met while COPY FROM STDIN read messages: the connection is over
+	text     string      // of the message being served, for error positions
+	portal   *sql.Portal // that the message runs; nil: none
+	asked    []any       // for the log: the user and the database of the start-up packet
+	skipping bool        // until Sync, after an error in the extended protocol
+	lost     error       // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
 	message  bindMessage
 	names    names
@@ -91,6 +94,7 @@ func (c *conn) hangUp() {
 // leave ends the session, if there is one.
 func (c *conn) leave() {
 	if s := c.live.Swap(nil); s != nil {
+		s.LogDisconnection()
 		s.Close(context.WithoutCancel(c.server.ctx))
 	}
 }
@@ -140,6 +144,7 @@ func (c *conn) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.asked = []any{"user", o.User, "database", cmp.Or(o.Database, o.User)}
 	if tcp, ok := c.net.LocalAddr().(*net.TCPAddr); ok {
 		o.Server = tcp.String()
 	}
@@ -167,6 +172,7 @@ func (c *conn) start(ctx context.Context) error {
 	c.in.within = c.server.limits.message
 	c.out.running = c.session.Running
 	c.in.account, c.out.account = c.session.Memory(), c.session.Memory()
+	c.session.LogConnection()
 	c.session.OnTerminate(c.clock.end)
 	c.session.OnNotify(c.clock.ring)
 	c.live.Store(c.session)
@@ -268,6 +274,7 @@ func (c *conn) handle(ctx context.Context, typ byte, body []byte) error {
 	if c.skipping && typ != 'S' && typ != 'X' {
 		return nil
 	}
+	c.portal = nil
 	switch typ {
 	case 'Q':
 		return c.query(ctx, body)
@@ -366,6 +373,7 @@ func (c *conn) fail(ctx context.Context, err error) error {
 		return e
 	}
 	c.out.error(e, "ERROR", c.text)
+	c.session.LogError(e, c.text, c.portal)
 	return nil
 }
 
@@ -373,8 +381,8 @@ func (c *conn) fail(ctx context.Context, err error) error {
 // little time for it.
 func (c *conn) fatal(err error) {
 	e := asError(err)
-	c.server.log.Info("connection ends", "client", c.net.RemoteAddr().String(), "code", e.Code,
-		"error", e.Message)
+	c.server.log.Info("connection ends", append([]any{"client", c.net.RemoteAddr().String(),
+		"code", e.Code, "error", e.Message}, c.asked...)...)
 	patience := c.server.limits.farewell
 	if c.out.stuck {
 		patience /= 5

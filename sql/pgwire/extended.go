@@ -127,29 +127,36 @@ func (c *conn) parameters(m *bindMessage, ps *sql.Prepared) ([]types.Datum, erro
 	for i, b := range m.values {
 		var err error
 		if out[i], err = parameter(ps.ParamTypes[i], b, m, i, f); err != nil {
-			return nil, err
+			return nil, c.withValue(err, m, i)
 		}
 	}
 	return out, nil
 }
 
-// parameter decodes the i-th value of a Bind, b, which is nil for NULL. Its errors name the portal
-// and the parameter.
+// parameter decodes the i-th value of a Bind, b, which is nil for NULL.
 func parameter(t *types.Type, b []byte, m *bindMessage, i int, f *types.Format) (d types.Datum,
 	err error) {
 	code := format(m.formats, i)
 	if d, err = value(t, b, code, f); err == nil {
 		return d, nil
 	}
-	err = ofArgument(err, "bind parameter", i)
-	shown := "" // in the error
-	if code == 0 && b != nil && types.CheckUTF8(b) == nil {
+	return d, ofArgument(err, "bind parameter", i)
+}
+
+// withValue adds to the error of the i-th value of a Bind where it is, and the value itself if
+// log_parameter_max_length_on_error allows that.
+func (c *conn) withValue(err error, m *bindMessage, i int) error {
+	shown, b := "", m.values[i]
+	if format(m.formats, i) == 0 && b != nil && types.CheckUTF8(b) == nil {
 		shown = hidden(b)
+		if most := c.session.LogSettings().ParametersOnError; most != 0 {
+			shown = " = " + sql.QuotedValue(string(b), most)
+		}
 	}
 	if m.portal == "" {
-		return d, sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, shown)
+		return sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, shown)
 	}
-	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.portal, i+1, shown)
+	return sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.portal, i+1, shown)
 }
 
 // value decodes a value that a client sent, nil for NULL, by its format.
@@ -224,6 +231,7 @@ func (c *conn) execute(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
+	c.portal = p
 	c.text, p.Single = p.Statement.Text, c.in.syncFollows()
 	return c.batch.run(ctx, c, step{portal: p, limit: int64(w.int32())})
 }

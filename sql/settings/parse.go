@@ -94,6 +94,10 @@ func (d *Def) parseEnum(value string) (string, error) {
 			return "debug2", nil
 		}
 	}
+	if (d.Name == "log_min_messages" || d.Name == "log_min_error_statement") &&
+		strings.EqualFold(value, "debug") { // accepted, but not listed
+		return "debug2", nil
+	}
 	return "", d.invalid(value).WithHint("Available values: %s.", strings.Join(d.Enum, ", "))
 }
 

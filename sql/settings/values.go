@@ -64,6 +64,7 @@ type Derived struct {
 	// OwnWrites: incremental views show what the session has committed.
 	OwnWrites        bool
 	StatisticsTarget int // default_statistics_target
+	Log              Log
 }
 
 // New returns the values of a new session. server overrides defaults of the table (also of
@@ -87,7 +88,7 @@ var absent = map[string]bool{
 	"config_file": true, "debug_assertions": true, "default_text_search_config": true,
 	"external_pid_file": true, "hba_file": true, "ident_file": true, "krb_server_keyfile": true,
 	"log_autovacuum_min_duration": true, "log_checkpoints": true, "log_error_verbosity": true,
-	"log_line_prefix": true, "log_min_error_statement": true, "log_min_messages": true,
+	"log_line_prefix":               true,
 	"log_startup_progress_interval": true, "recursive_worktable_factor": true,
 	"ssl_ca_file": true, "ssl_cert_file": true, "ssl_ciphers": true, "ssl_crl_dir": true,
 	"ssl_crl_file": true, "ssl_dh_params_file": true, "ssl_ecdh_curve": true,
@@ -459,6 +460,7 @@ func (v *Values) derive() {
 		SessionAuthorization:   text("session_authorization"),
 		Role:                   text("role"),
 		RowSecurity:            text("row_security") == "on",
+		Log:                    deriveLog(text),
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
 			text("intervalstyle"),
 			text("bytea_output"), text("extra_float_digits"), text("xmloption"),

@@ -25,6 +25,9 @@ import (
 // than an index has.
 const format = 5
 
+// Format is the number of that layout, which an open store has.
+const Format = format
+
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.
 const (
 	PostgresID table.ID = 5

@@ -23,6 +23,7 @@ type serveOptions struct {
 	memory, columnFile    int64 // bytes
 	access                accessOptions
 	store                 storeOptions
+	log                   logOptions
 }
 
 func readServeOptions(c *command, args []string) (o serveOptions, err error) {
@@ -61,10 +62,11 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		"how long clients may take to finish their statements after a signal to end")
 	o.access.flags(fs)
 	o.store.flags(fs)
+	o.log.flags(fs)
 	if err := c.parseFlags(fs, args); err != nil {
 		return o, err
 	}
-	if err := errors.Join(o.access.check(), o.store.check()); err != nil {
+	if err := errors.Join(o.access.check(), o.store.check(), o.log.check()); err != nil {
 		return o, err
 	}
 	if !o.inMemory {
@@ -111,7 +113,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	logger := o.log.logger(os.Stderr)
 	failed := make(chan error, 1)
 	db, err := o.open(logger, func(err error) { failed <- err })
 	if err != nil {
@@ -125,6 +127,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 		return errors.Join(err, db.Close())
 	}
 	o.access.adviseOthers(ctx, db, logger)
+	o.logStart(logger, db, addr.String())
 	fmt.Println(o.access.greeting(addr))
 	notify(logger, "READY=1") // a client that comes before Serve waits in l's queue
 	defer governMemory(ctx)()
@@ -133,13 +136,16 @@ func serve(ctx context.Context, c *command, args []string) error {
 	select {
 	case err = <-served:
 	case err = <-failed: // nothing can be served any more
+		logger.Error("server stops", "reason", "the store cannot be written", "error", err)
 	case <-ctx.Done():
+		logger.Info("server stops", "reason", "signal")
 		notify(logger, "STOPPING=1")
 		err = stop(context.WithoutCancel(ctx), db, o.drain, logger)
 	}
 	if closeErr := db.Close(); err == nil {
 		err = closeErr
 	}
+	logger.Info("server has stopped", "error", err)
 	return err
 }
 

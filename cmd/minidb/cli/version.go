@@ -22,7 +22,17 @@ func version(_ context.Context, c *command, args []string) error {
 // describeBuild is one line: the module's version, the commit, and the version that the server
 // reports to clients.
 func describeBuild(info *debug.BuildInfo) string {
-	release, commit := "(devel)", ""
+	release, commit := releaseOf(info)
+	if commit != "" {
+		commit = ", commit " + commit
+	}
+	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit,
+		settings.ServerVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// releaseOf returns the module's version, and the commit if it is known.
+func releaseOf(info *debug.BuildInfo) (release, commit string) {
+	release = "(devel)"
 	if info != nil {
 		if info.Main.Version != "" {
 			release = info.Main.Version
@@ -31,7 +41,7 @@ func describeBuild(info *debug.BuildInfo) string {
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
-				commit = ", commit " + s.Value[:min(12, len(s.Value))]
+				commit = s.Value[:min(12, len(s.Value))]
 			case s.Key == "vcs.modified" && s.Value == "true":
 				modified = " with changes"
 			}
@@ -40,6 +50,5 @@ func describeBuild(info *debug.BuildInfo) string {
 			commit += modified
 		}
 	}
-	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit,
-		settings.ServerVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return release, commit
 }
