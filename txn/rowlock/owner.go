@@ -29,8 +29,8 @@ type Owner struct {
 	known    bool // to the table, for good
 	slow     bool // a weak lock went to the table, of which the fast slots know nothing
 
-	// waits counts the owner's waits, and onLongWait observes them; both for the owner alone.
-	waits      Waits
+	waits waitCounters
+	// onLongWait observes waits, in the owner's goroutine.
 	onLongWait func(LongWait)
 
 	// The rest is guarded by the table's mutex.

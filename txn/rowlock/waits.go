@@ -3,6 +3,7 @@ package rowlock
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,15 +13,23 @@ type Waits struct {
 	Time   time.Duration
 }
 
-// Waits returns the owner's waits since it was made. It belongs to the owner's goroutine.
-func (o *Owner) Waits() Waits { return o.waits }
+// waitCounters are the counters behind Waits. The batches of one commit are written by several
+// goroutines, and each may wait.
+type waitCounters struct {
+	number, nanoseconds atomic.Int64
+}
+
+// Waits returns the owner's waits since it was made.
+func (o *Owner) Waits() Waits {
+	return Waits{int(o.waits.number.Load()), time.Duration(o.waits.nanoseconds.Load())}
+}
 
 // CountWait adds the time of a wait, or with first false of another part of the wait before.
 func (o *Owner) CountWait(d time.Duration, first bool) {
 	if first {
-		o.waits.Number++
+		o.waits.number.Add(1)
 	}
-	o.waits.Time += d
+	o.waits.nanoseconds.Add(int64(d))
 }
 
 // LongWait is a wait that has lasted longer than the owner's patience: once while it goes on, and
