@@ -47,6 +47,15 @@ func PrefixEnd(prefix []byte) []byte {
 	return nil
 }
 
+// BehindPrefix returns the smallest key above all that have the prefix of key.
+func BehindPrefix(key []byte) []byte {
+	n := PrefixLen(key)
+	if n >= 3 && key[n-2] == 0x00 && key[n-1] == 0x01 {
+		return PrefixEnd(key[:n])
+	}
+	return Successor(key) // it is the whole of its prefix
+}
+
 // Successor returns the smallest key above key.
 func Successor(key []byte) []byte { return append(bytes.Clone(key), 0x00) }
 

@@ -174,13 +174,8 @@ func (i *latestIter) Prev() bool {
 }
 
 func (i *latestIter) NextPrefix() bool {
-	return i.move(func() bool { return i.Iterator.NextPrefix() }, func(at []byte) bool {
-		ok := i.Iterator.SeekGE(at)
-		if ok && bytes.Equal(Prefix(i.Iterator.Key()), Prefix(at)) {
-			ok = i.Iterator.NextPrefix()
-		}
-		return ok
-	})
+	return i.move(func() bool { return i.Iterator.NextPrefix() },
+		func(at []byte) bool { return i.Iterator.SeekGE(BehindPrefix(at)) })
 }
 
 func (i *latestIter) Valid() bool { return i.err == nil && i.Iterator.Valid() }

@@ -63,3 +63,28 @@ func TestEqualSeedsMakeEqualGroups(t *testing.T) {
 	require.NotEqual(t, groups(1), groups(2))
 	require.Subset(t, groups(1), []uint64{0, 1, 2})
 }
+
+// TestNextPrefixGoesOnWhereASnapshotIsGone, of a prefix that is longer than a snapshot lasts.
+func TestNextPrefixGoesOnWhereASnapshotIsGone(t *testing.T) {
+	ctx := context.Background()
+	e := memkv.New(memkv.Options{Shared: true, Reads: 5})
+	require.NoError(t, e.Update(ctx, [][]byte{[]byte("a\x00\x01"), []byte("b\x00\x01")},
+		func(_ kv.Reader, b *kv.Batch) error {
+			for i := range byte(20) {
+				b.Set([]byte{'x', 'a', 0, 1, i}, nil)
+			}
+			b.Set([]byte("xb\x00\x01"), nil)
+			return nil
+		}))
+	s, err := kv.Latest(e)
+	require.NoError(t, err)
+	it, err := s.NewIter(ctx, kv.Span{})
+	require.NoError(t, err)
+	require.True(t, it.First())
+	require.True(t, it.NextPrefix())
+	require.Equal(t, "xb\x00\x01", string(it.Key()))
+	require.False(t, it.NextPrefix())
+	require.NoError(t, it.Err())
+	require.NoError(t, it.Close())
+	require.NoError(t, s.Close())
+}

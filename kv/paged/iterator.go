@@ -268,14 +268,7 @@ func (i *Iterator) NextPrefix() bool {
 			return i.land(n)
 		}
 	}
-	next := kv.Successor(cells[len(cells)-1].Key)
-	if bytes.HasSuffix(prefix, terminator) {
-		next = kv.PrefixEnd(prefix)
-	}
-	if next == nil {
-		return i.land(-1)
-	}
-	return i.forward(next)
+	return i.forward(kv.BehindPrefix(i.Key()))
 }
 
 // Valid implements kv.Iterator.
