@@ -56,6 +56,22 @@ type Foreteller interface {
 	Foretell(ctx context.Context, rows [][]byte) error
 }
 
+// Versioned is a Reader that can pass over versions without reading them: keys of which the suffix,
+// behind the prefix (see Prefix), has eight bytes.
+type Versioned interface {
+	// NewVersionIter is NewIter, but may leave out keys with a suffix of eight bytes that is, as a
+	// number with the high byte first, below low or above high.
+	NewVersionIter(ctx context.Context, span Span, low, high uint64) (Iterator, error)
+}
+
+// NewVersionIter is that of Versioned where the reader is one, and NewIter elsewhere.
+func NewVersionIter(ctx context.Context, r Reader, span Span, low, high uint64) (Iterator, error) {
+	if v, ok := r.(Versioned); ok {
+		return v.NewVersionIter(ctx, span, low, high)
+	}
+	return r.NewIter(ctx, span)
+}
+
 // Iterator is a cursor over keys in order. It belongs to one goroutine at a time. Each positioning
 // method reports whether the iterator is on a key; if not, Err returns nil at the end, and the
 // error after a failure. Key and Value are valid until the iterator moves.

@@ -80,9 +80,19 @@ func (h *Hold) ID() uint64 { return h.rec.ID }
 func (h *Hold) End() tso.Timestamp { return h.rec.LeaseEnd }
 
 // At says which timestamp is held, for a minute at most.
-func (h *Hold) At(ctx context.Context, ts tso.Timestamp) error {
-	h.rec.Oldest, h.rec.Keep = ts, ts
+func (h *Hold) At(ctx context.Context, ts tso.Timestamp) error { return h.Keep(ctx, ts, ts) }
+
+// Keep says what is held from now on, for a minute at most: what readers at or above oldest see,
+// and notifications that are stamped up to keep.
+func (h *Hold) Keep(ctx context.Context, oldest, keep tso.Timestamp) error {
+	h.rec.Oldest, h.rec.Keep = oldest, keep
 	return h.renew(ctx, min(h.lease, firstLease))
+}
+
+// Leave says what is held from now on, and for how long, by a process that ends now.
+func (h *Hold) Leave(ctx context.Context, oldest, keep tso.Timestamp, length time.Duration) error {
+	h.rec.Oldest, h.rec.Keep, h.lease = oldest, keep, length
+	return h.renew(ctx, length)
 }
 
 // Renew gives the hold its whole lease again once less than half of that is left, as it is from the
@@ -163,6 +173,24 @@ func (s *Store) loadHolds(ctx context.Context, r kv.Reader) error {
 func (s *Store) Holds(ctx context.Context) (bool, error) {
 	all, err := s.liveHolds(ctx)
 	return len(all) > 0, err
+}
+
+// HeldPast is what a hold in force keeps.
+type HeldPast struct {
+	Since  tso.Timestamp // when it began
+	Oldest tso.Timestamp // readers at or above it miss nothing
+	// Keep is the stamp up to which notifications are kept; zero: none is.
+	Keep  tso.Timestamp
+	Until tso.Timestamp // when its lease ends
+}
+
+// HeldPasts lists the holds in force.
+func (s *Store) HeldPasts(ctx context.Context) (out []HeldPast, err error) {
+	all, err := s.liveHolds(ctx)
+	for _, h := range all {
+		out = append(out, HeldPast{tso.Timestamp(h.ID), h.Oldest, h.Keep, h.LeaseEnd})
+	}
+	return out, err
 }
 
 // liveHolds returns the holds in force. Those whose lease has ended are removed first, so that

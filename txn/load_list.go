@@ -136,14 +136,24 @@ func (t *Txn) Loading(ctx context.Context) (spans []kv.Span, err error) {
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for it.Next() {
-		key, value := it.Key(), it.Value()
-		if len(value) < 2 || value[0] != loadFormat {
-			return nil, fmt.Errorf("loaded span %x: %x: %w", key, value, kv.ErrCorruption)
+		span, err := DecodeLoaded(it.Key(), it.Value())
+		if err != nil {
+			return nil, err
 		}
-		spans = append(spans, kv.Span{Start: bytes.Clone(key[len(loadPrefix):]),
-			End: bytes.Clone(value[1:])})
+		spans = append(spans, span)
 	}
 	return spans, it.Err()
+}
+
+// IsLoaded reports whether a user key is of the list of loads.
+func IsLoaded(key []byte) bool { return bytes.HasPrefix(key, []byte(loadPrefix)) }
+
+// DecodeLoaded returns the span of an entry of the list of loads.
+func DecodeLoaded(key, value []byte) (kv.Span, error) {
+	if !IsLoaded(key) || len(value) < 2 || value[0] != loadFormat {
+		return kv.Span{}, fmt.Errorf("loaded span %x: %x: %w", key, value, kv.ErrCorruption)
+	}
+	return kv.Span{Start: bytes.Clone(key[len(loadPrefix):]), End: bytes.Clone(value[1:])}, nil
 }
 
 // takeBackLeft takes back the loads that earlier processes have left.

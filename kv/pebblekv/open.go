@@ -305,6 +305,7 @@ func pebbleOptions(opts Options) *pebble.Options {
 		BytesPerSync:                512 << 10,
 		DisableWAL:                  opts.Volatile,
 		ReadOnly:                    opts.ReadOnly,
+		BlockPropertyCollectors:     []func() pebble.BlockPropertyCollector{newVersionCollector},
 		CompactionConcurrencyRange: func() (int, int) {
 			return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2))
 		},

@@ -168,6 +168,21 @@ func (s *snapshot) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, erro
 	return &spanIter{iterator: (*iterator)(it), s: s}, nil
 }
 
+// NewVersionIter implements kv.Versioned by the properties of blocks (versions.go).
+func (s *snapshot) NewVersionIter(ctx context.Context, span kv.Span, low,
+	high uint64) (kv.Iterator, error) {
+	if s.closed {
+		return nil, kv.ErrClosed
+	}
+	opts := &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End,
+		PointKeyFilters: []pebble.BlockPropertyFilter{versionsBetween(low, high)}}
+	it, err := s.base.CloneWithContext(ctx, pebble.CloneOptions{IterOptions: opts})
+	if err != nil {
+		return nil, mark(err)
+	}
+	return (*iterator)(it), nil
+}
+
 func (s *snapshot) Close() error {
 	if s.closed {
 		return nil

@@ -135,8 +135,17 @@ func (r recorded) Get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 func (r recorded) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	return r.stepped(r.Reader.NewIter(ctx, span))
+}
+
+// NewVersionIter implements kv.Versioned where the engine's readers do.
+func (r recorded) NewVersionIter(ctx context.Context, span kv.Span, low,
+	high uint64) (kv.Iterator, error) {
+	return r.stepped(kv.NewVersionIter(ctx, r.Reader, span, low, high))
+}
+
+func (r recorded) stepped(it kv.Iterator, err error) (kv.Iterator, error) {
 	r.r.iters.Add(1)
-	it, err := r.Reader.NewIter(ctx, span)
 	if err != nil || !r.r.Stepping {
 		return it, err
 	}

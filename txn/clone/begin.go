@@ -3,42 +3,14 @@ package clone
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
-
-// identityKey is the cell by which a store is known again, as long as it is the same one. It is
-// made by the first copy from the store.
-var identityKey = mvcc.MetaKey("identity")
-
-const identityLen = 16
-
-// identity returns that of a store.
-func identity(ctx context.Context, e kv.Engine) (id []byte, err error) {
-	made := make([]byte, identityLen)
-	if _, err := rand.Read(made); err != nil {
-		return nil, err
-	}
-	err = e.Update(ctx, [][]byte{kv.Row(identityKey)}, func(r kv.Reader, b *kv.Batch) error {
-		found, err := r.Get(ctx, identityKey)
-		if err != nil {
-			return err
-		}
-		if id = bytes.Clone(found); id == nil {
-			id = made
-			b.Set(identityKey, made)
-		}
-		return nil
-	})
-	return id, err
-}
 
 // origin is what an unfinished copy remembers of its source:
 //
@@ -50,21 +22,27 @@ type origin struct {
 
 const originFormat = 1
 
+// RestoreOrigin takes the place of the format where a backup is restored instead.
+const RestoreOrigin = 'r'
+
 func (o origin) encode() []byte {
 	return binary.BigEndian.AppendUint64(append([]byte{originFormat}, o.identity...), o.hold)
 }
 
 func decodeOrigin(b []byte) (o origin, err error) {
-	if len(b) != 1+identityLen+8 || b[0] != originFormat {
+	if len(b) > 0 && b[0] == RestoreOrigin {
+		return origin{}, nil // of no store
+	}
+	if len(b) != 1+txn.IdentityLen+8 || b[0] != originFormat {
 		return o, fmt.Errorf("unfinished copy of %x: %w", b, kv.ErrCorruption)
 	}
-	return origin{bytes.Clone(b[1 : 1+identityLen]), binary.BigEndian.Uint64(b[1+identityLen:])},
-		nil
+	id, hold := b[1:1+txn.IdentityLen], b[1+txn.IdentityLen:]
+	return origin{bytes.Clone(id), binary.BigEndian.Uint64(hold)}, nil
 }
 
 // begin begins a copy, or takes over the one that the target has.
 func (c *copying) begin(ctx context.Context) error {
-	own, err := identity(ctx, c.source)
+	own, err := txn.Identity(ctx, c.source)
 	if err != nil {
 		return fmt.Errorf("identity of the source: %w", err)
 	}
@@ -84,7 +62,7 @@ func (c *copying) begin(ctx context.Context) error {
 	case !same:
 		return ErrOtherSource
 	}
-	if c.done, c.pages, err = c.to.position(ctx); err != nil {
+	if c.done, c.pages, err = lastPosition(ctx, c.o.Target); err != nil {
 		return err
 	}
 	err = c.resume(ctx, at, from.hold)
@@ -97,7 +75,7 @@ func (c *copying) begin(ctx context.Context) error {
 // anew empties the target, and begins a copy.
 func (c *copying) anew(ctx context.Context, own []byte) error {
 	c.done, c.pages, c.resumed = position{}, 0, false
-	if err := c.to.empty(ctx); err != nil {
+	if err := c.to.Empty(ctx); err != nil {
 		return fmt.Errorf("empty the target: %w", err)
 	}
 	return c.start(ctx, own)
@@ -122,6 +100,33 @@ func (c *copying) unfinished(ctx context.Context) (at tso.Timestamp, from origin
 	}
 	from, err = decodeOrigin(by)
 	return at, from, err == nil, err
+}
+
+// Claim makes an empty engine a target that is being filled with the state of a timestamp. The
+// errors are ErrNotEmpty, and *tso.FillingError for one that is being filled already.
+func Claim(ctx context.Context, target kv.Engine, at tso.Timestamp, by []byte) (err error) {
+	snap, err := kv.Latest(target)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	was, _, found, err := tso.ReadFilling(ctx, snap, txn.OracleKey())
+	switch {
+	case errors.Is(err, tso.ErrFilled):
+		return ErrNotEmpty
+	case err != nil:
+		return err
+	case found:
+		return &tso.FillingError{At: was}
+	}
+	if err := mustBeEmpty(ctx, snap); err != nil {
+		return err
+	}
+	err = tso.Fill(ctx, target, txn.OracleKey(), at, by)
+	if errors.Is(err, tso.ErrFilled) {
+		err = ErrNotEmpty
+	}
+	return err
 }
 
 func mustBeEmpty(ctx context.Context, r kv.Reader) (err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/pages"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -24,8 +25,8 @@ type Options struct {
 	// Hold is for how long the source keeps the state that is copied after the copy was
 	// interrupted, by the source's time; 0 means an hour.
 	Hold time.Duration
-	// PageBytes is about how much is copied at a time, and held in memory; 0 means 16 MiB where the
-	// target takes files in, and 2 MiB elsewhere.
+	// PageBytes is about how much is copied at a time, and held in memory; 0 means what the
+	// target takes best (pages.Writer).
 	PageBytes int
 	// Progress, if not nil, is called behind each page.
 	Progress func(Progress)
@@ -69,11 +70,7 @@ type Result struct {
 	Digest [32]byte
 }
 
-const (
-	defaultHold = time.Hour
-	filePage    = 16 << 20
-	updatePage  = 2 << 20
-)
+const defaultHold = time.Hour
 
 // Run copies the source into the target, or goes on with a copy that was interrupted, verifies it,
 // and opens the target to use. When it ends early, because ctx does for instance, all that it did
@@ -81,13 +78,9 @@ const (
 // the engines, and of ctx.
 func Run(ctx context.Context, o Options) (r Result, err error) {
 	o.Hold = cmp.Or(o.Hold, defaultHold)
-	if o.PageBytes == 0 {
-		o.PageBytes = updatePage
-		if kv.IngesterOf(o.Target) != nil {
-			o.PageBytes = filePage
-		}
-	}
-	c := &copying{o: o, source: o.Source.Engine(), to: newWriter(o.Target)}
+	to := pages.NewWriter(o.Target)
+	o.PageBytes = cmp.Or(o.PageBytes, to.PageBytes())
+	c := &copying{o: o, source: o.Source.Engine(), to: to}
 	defer func() { err = errors.Join(err, c.end()) }()
 	if err := c.begin(ctx); err != nil {
 		return r, err
@@ -120,7 +113,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 type copying struct {
 	o       Options
 	source  kv.Engine
-	to      *writer
+	to      *pages.Writer
 	at      tso.Timestamp
 	tx      *txn.Txn // reads the source at it
 	hold    *txn.Hold
@@ -173,7 +166,7 @@ func (c *copying) finish(ctx context.Context) error {
 	if err := tso.Filled(ctx, c.o.Target, txn.OracleKey()); err != nil {
 		return fmt.Errorf("open the target to use: %w", err)
 	}
-	return errors.Join(c.to.forget(ctx), c.hold.Release(ctx))
+	return errors.Join(forget(ctx, c.o.Target), c.hold.Release(ctx))
 }
 
 // report passes on how far a phase is, which goes on at a raw key of a span of the source.

@@ -19,6 +19,7 @@ import (
 	"github.com/minidb/minidb/txn/clone"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/pages"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -570,7 +571,7 @@ func TestAValueThatTheTargetCannotTake(t *testing.T) {
 	e := memkv.New(memkv.Options{Shared: true})
 	_, err := clone.Run(context.Background(), clone.Options{Source: s, Target: e})
 	require.ErrorIs(t, err, kv.ErrTooLarge)
-	var large *clone.ValueError
+	var large *pages.ValueError
 	require.ErrorAs(t, err, &large)
 	require.Equal(t, "large", string(large.Key))
 	require.Equal(t, 40<<10, large.Bytes)

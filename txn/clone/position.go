@@ -60,9 +60,9 @@ func decodePosition(value []byte) (p position, err error) {
 	return p, nil
 }
 
-// position reads the last one, and how many pages the target has.
-func (w *writer) position(ctx context.Context) (p position, pages int, err error) {
-	snap, err := kv.Latest(w.e)
+// lastPosition reads the last one of a target, and how many pages the target has.
+func lastPosition(ctx context.Context, e kv.Engine) (p position, pages int, err error) {
+	snap, err := kv.Latest(e)
 	if err != nil {
 		return p, 0, err
 	}
@@ -88,7 +88,7 @@ func (w *writer) position(ctx context.Context) (p position, pages int, err error
 }
 
 // forget removes the positions.
-func (w *writer) forget(ctx context.Context) error {
-	_, err := kv.DeleteSpan(ctx, w.e, positionSpan(), 0)
+func forget(ctx context.Context, e kv.Engine) error {
+	_, err := kv.DeleteSpan(ctx, e, positionSpan(), 0)
 	return err
 }

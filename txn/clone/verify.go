@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/pages"
 )
 
 // verify compares the target with the source, in two ways. What a reader at the timestamp sees is
@@ -104,7 +105,7 @@ func (c *copying) reportCompared(ctx context.Context, p Progress, next []byte) e
 	if c.o.Progress == nil {
 		return nil
 	}
-	span := mvcc.VersionSpan()
+	span := mvcc.VersionSpan(kv.Span{})
 	total, err := kv.SizeOf(ctx, c.source, span)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ type run struct {
 	digest      hash.Hash
 	also        hash.Hash // or nil
 	keep        bool
-	pairs       []pair
+	pairs       []pages.Cell
 }
 
 func newRun(also hash.Hash, keep bool) *run {
@@ -135,7 +136,7 @@ func (r *run) add(key, value []byte) {
 	r.keys++
 	r.bytes += int64(len(key) + len(value))
 	if r.keep {
-		r.pairs = append(r.pairs, pair{bytes.Clone(key), bytes.Clone(value)})
+		r.pairs = append(r.pairs, pages.Cell{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	}
 	for _, h := range []hash.Hash{r.digest, r.also} {
 		if h == nil {
@@ -227,14 +228,14 @@ func (c *copying) nameLive(ctx context.Context, span kv.Span, gone func([]byte) 
 	for len(w) > 0 || len(h) > 0 {
 		switch order := comparePairs(w, h); {
 		case order < 0:
-			note(w[0].key, &missing)
+			note(w[0].Key, &missing)
 			w = w[1:]
 		case order > 0:
-			note(h[0].key, &more)
+			note(h[0].Key, &more)
 			h = h[1:]
 		default:
-			if !bytes.Equal(w[0].value, h[0].value) {
-				note(w[0].key, &changed)
+			if !bytes.Equal(w[0].Value, h[0].Value) {
+				note(w[0].Key, &changed)
 			}
 			w, h = w[1:], h[1:]
 		}
@@ -248,12 +249,12 @@ func (c *copying) nameLive(ctx context.Context, span kv.Span, gone func([]byte) 
 }
 
 // comparePairs compares the first keys of two lists; one that is at its end is above.
-func comparePairs(a, b []pair) int {
+func comparePairs(a, b []pages.Cell) int {
 	switch {
 	case len(a) == 0:
 		return 1
 	case len(b) == 0:
 		return -1
 	}
-	return bytes.Compare(a[0].key, b[0].key)
+	return bytes.Compare(a[0].Key, b[0].Key)
 }

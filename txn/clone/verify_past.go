@@ -22,7 +22,7 @@ func (s *side) open(ctx context.Context, e kv.Engine, p Phase, c *copying) (err 
 	if s.snap, err = kv.Latest(e); err != nil {
 		return err
 	}
-	s.past, err = walk(ctx, s.snap, p, nil, c)
+	s.past, err = c.walkOf(p).Past(ctx, s.snap, nil)
 	if err == nil {
 		s.next()
 	}

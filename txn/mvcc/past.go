@@ -18,12 +18,14 @@ type RawCells struct {
 }
 
 // Past walks the raw cells that belong to the state of a store at a timestamp and before it, in one
-// column and in its order: all that a reader at or below the timestamp can see. It reads what is
-// there: of a commit at or below the timestamp that is not a record yet it shows nothing, and of a
-// version that is collected meanwhile all or nothing.
+// column and in its order: all that a reader at or below the timestamp can see, or what of that was
+// committed above an earlier timestamp. It reads what is there: of a commit at or below the
+// timestamp that is not a record yet it shows nothing, and of a version that is collected meanwhile
+// all or nothing.
 type Past struct {
 	ctx   context.Context
 	r     kv.Reader
+	since tso.Timestamp
 	at    tso.Timestamp
 	it    kv.Iterator
 	data  dataWalk // not open for notifications
@@ -36,11 +38,19 @@ type Past struct {
 	cells RawCells
 }
 
-// NewPast begins a walk over the versions at or below a timestamp: write records with their data,
-// from the raw key of the write column on, nil for the first one. Records that change nothing (of
-// kinds lock and rollback) are no part of it.
-func NewPast(ctx context.Context, r kv.Reader, from []byte, at tso.Timestamp) (*Past, error) {
-	p, err := newPast(ctx, r, familyWrite, from, at)
+// NewPast begins a walk over the versions in a span of the write column (VersionSpan) that were
+// committed above one timestamp and at or below another: write records with their data. Records
+// that change nothing (of kinds lock and rollback) are no part of it. An engine that can leave out
+// what is older does (kv.Versioned).
+func NewPast(ctx context.Context, r kv.Reader, span kv.Span, since, at tso.Timestamp) (*Past,
+	error) {
+	p := &Past{ctx: ctx, r: r, since: since, at: at}
+	var err error
+	if since == 0 {
+		p.it, err = r.NewIter(ctx, span)
+	} else {
+		p.it, err = kv.NewVersionIter(ctx, r, span, ^uint64(at), ^uint64(since+1))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -51,25 +61,16 @@ func NewPast(ctx context.Context, r kv.Reader, from []byte, at tso.Timestamp) (*
 	return p, nil
 }
 
-// NewPastNotes begins a walk over the notifications that were stamped at or below a timestamp, from
-// the raw key of the notify column on.
-func NewPastNotes(ctx context.Context, r kv.Reader, from []byte, at tso.Timestamp) (*Past, error) {
-	p, err := newPast(ctx, r, familyNotify, from, at)
+// NewPastNotes begins a walk over the notifications in a span of the notify column (NotifySpan)
+// that were stamped at or below a timestamp.
+func NewPastNotes(ctx context.Context, r kv.Reader, span kv.Span, at tso.Timestamp) (*Past, error) {
+	it, err := r.NewIter(ctx, span)
 	if err != nil {
 		return nil, err
 	}
+	p := &Past{ctx: ctx, r: r, at: at, it: it}
 	p.pick = p.pickNote
 	return p, nil
-}
-
-func newPast(ctx context.Context, r kv.Reader, family byte, from []byte,
-	at tso.Timestamp) (*Past, error) {
-	span := columnSpan(family, kv.Span{})
-	if from != nil {
-		span.Start = from
-	}
-	it, err := r.NewIter(ctx, span)
-	return &Past{ctx: ctx, r: r, at: at, it: it}, err
 }
 
 // Close releases the iterators, not the reader.
@@ -126,6 +127,9 @@ func (p *Past) pickVersion() (found, more bool, err error) {
 		return false, p.it.SeekGE(p.seek), nil
 	}
 	p.newer = 0
+	if ts <= p.since {
+		return false, p.it.NextPrefix(), nil
+	}
 	value, err := p.it.Value()
 	if err != nil {
 		return false, false, err
@@ -192,5 +196,6 @@ func (c *RawCells) Announcement() bool {
 	return err == nil && n.Announced()
 }
 
-// VersionSpan returns the span of the engine's keys that holds all write records.
-func VersionSpan() kv.Span { return columnSpan(familyWrite, kv.Span{}) }
+// VersionSpan returns the span of the engine's keys that holds the write records of a span of user
+// keys.
+func VersionSpan(span kv.Span) kv.Span { return columnSpan(familyWrite, span) }

@@ -23,8 +23,9 @@ const fillingHolder = "filling"
 type FillingError struct{ At Timestamp }
 
 func (e *FillingError) Error() string {
-	return fmt.Sprintf("the store holds an unfinished copy of another one as of %s: run the same "+
-		"minidb copy again, which goes on where it was, or with --anew, which begins anew", e.At)
+	return fmt.Sprintf("the store holds an unfinished copy of another one, or of a backup, as of "+
+		"%s: run the same minidb copy again, which goes on where it was, or the same minidb copy "+
+		"or minidb restore with --anew, which begins anew", e.At)
 }
 
 // ErrFilled is returned by Fill for a store that has, or had, an oracle.

@@ -1,9 +1,8 @@
-package clone
+package pages
 
 import (
 	"bytes"
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/minidb/minidb/kv"
@@ -17,19 +16,33 @@ import (
 // round trip.
 const updatesAtOnce = 8
 
-// writer writes into the target.
-type writer struct {
+// Writer writes into a target that is being filled (tso.Fill).
+type Writer struct {
 	e      kv.Engine
 	limits kv.Limits
 	files  kv.Ingester // nil: the target takes no files in
 }
 
-func newWriter(e kv.Engine) *writer {
-	return &writer{e: e, limits: kv.LimitsOf(e), files: kv.IngesterOf(e)}
+// NewWriter returns a writer into an engine.
+func NewWriter(e kv.Engine) *Writer {
+	return &Writer{e: e, limits: kv.LimitsOf(e), files: kv.IngesterOf(e)}
 }
 
-// takes refuses cells that the target can never take.
-func (w *writer) takes(c mvcc.RawCells) error {
+// PageBytes is about how many bytes the target takes best in a page.
+func (w *Writer) PageBytes() int {
+	if w.files != nil {
+		return filePage
+	}
+	return updatePage
+}
+
+const (
+	filePage   = 16 << 20
+	updatePage = 2 << 20
+)
+
+// Takes refuses cells that the target can never take, with *ValueError.
+func (w *Writer) Takes(c mvcc.RawCells) error {
 	if most := w.limits.Value; most != 0 && max(len(c.Value), len(c.Data)) > most {
 		key, err := mvcc.UserKey(kv.Row(c.Key), nil)
 		if err != nil {
@@ -40,50 +53,35 @@ func (w *writer) takes(c mvcc.RawCells) error {
 	return nil
 }
 
-// write writes a page, and that it is there, under a key that was not there. A page that was
+// Write writes a page, and that it is there, under a key that was not there. A page that was
 // written in part only is written again: it is not known to be there.
-func (w *writer) write(ctx context.Context, p *page, key, value []byte) error {
+func (w *Writer) Write(ctx context.Context, p *Page, key, value []byte) error {
 	if w.files != nil {
-		return w.files.Ingest(ctx, append(p.sources(), listed([]pair{{key, value}})))
+		return w.files.Ingest(ctx, append(p.sources(), listed([]Cell{{key, value}})))
 	}
 	if err := w.update(ctx, p); err != nil {
 		return err
 	}
 	// Durable, and with it what was written lazily before.
-	return w.apply(ctx, []pair{{key, value}}, kv.Attempt)
+	return w.apply(ctx, []Cell{{key, value}}, kv.Attempt)
 }
 
-// sources cuts a page into the columns that it has cells of, each in its order.
-func (p *page) sources() (out []kv.Source) {
-	byColumn := map[byte][]pair{}
-	for _, c := range p.cells {
-		byColumn[c.key[0]] = append(byColumn[c.key[0]], c)
-	}
-	for _, cells := range byColumn {
-		// Data lies by start_ts, and came in the order of commit_ts.
-		slices.SortFunc(cells, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-		out = append(out, listed(cells))
-	}
-	return out
-}
-
-// listed is a source of cells in their order.
-func listed(cells []pair) kv.Source {
-	return func(put func(key, value []byte) error) error {
-		for _, c := range cells {
-			if err := put(c.key, c.value); err != nil {
-				return err
-			}
-		}
+// Add writes a page that is durable with the next durable update, or earlier.
+func (w *Writer) Add(ctx context.Context, p *Page) error {
+	switch {
+	case len(p.Cells) == 0:
 		return nil
+	case w.files != nil:
+		return w.files.Ingest(ctx, p.sources())
 	}
+	return w.update(ctx, p)
 }
 
 // update writes a page in updates that the engine takes, several at a time.
-func (w *writer) update(ctx context.Context, p *page) error {
+func (w *Writer) update(ctx context.Context, p *Page) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	parts := make(chan []pair)
+	parts := make(chan []Cell)
 	var workers sync.WaitGroup
 	for range updatesAtOnce {
 		workers.Go(func() {
@@ -94,7 +92,7 @@ func (w *writer) update(ctx context.Context, p *page) error {
 			}
 		})
 	}
-	w.cut(p.cells, func(part []pair) bool {
+	w.cut(p.Cells, func(part []Cell) bool {
 		select {
 		case parts <- part:
 			return true
@@ -109,11 +107,11 @@ func (w *writer) update(ctx context.Context, p *page) error {
 
 // cut calls visit with parts of cells that are of one group and within the limits of one update,
 // until it returns false.
-func (w *writer) cut(cells []pair, visit func(part []pair) bool) {
+func (w *Writer) cut(cells []Cell, visit func(part []Cell) bool) {
 	l := w.limits.Lower(kv.Limits{Rows: partRows, Bytes: partBytes})
 	open := map[uint64]*part{}
 	for _, c := range cells {
-		group := kv.GroupOf(w.e, kv.Row(c.key))
+		group := kv.GroupOf(w.e, kv.Row(c.Key))
 		p := open[group]
 		if p == nil {
 			p = &part{}
@@ -136,26 +134,26 @@ func (w *writer) cut(cells []pair, visit func(part []pair) bool) {
 
 // part is what one update writes.
 type part struct {
-	cells       []pair
+	cells       []Cell
 	rows, bytes int
 	last        []byte // row
 }
 
-func (p *part) add(c pair) {
-	if row := kv.Row(c.key); !bytes.Equal(row, p.last) {
+func (p *part) add(c Cell) {
+	if row := kv.Row(c.Key); !bytes.Equal(row, p.last) {
 		p.rows, p.last = p.rows+1, row
 	}
 	p.cells = append(p.cells, c)
-	p.bytes += len(c.key) + len(c.value)
+	p.bytes += len(c.Key) + len(c.Value)
 }
 
 // holds reports whether a further cell is within the limits.
-func (p *part) holds(c pair, l kv.Limits) bool {
+func (p *part) holds(c Cell, l kv.Limits) bool {
 	rows := p.rows
-	if !bytes.Equal(kv.Row(c.key), p.last) {
+	if !bytes.Equal(kv.Row(c.Key), p.last) {
 		rows++
 	}
-	return l.Holds(rows, len(p.cells)+1, p.bytes+len(c.key)+len(c.value))
+	return l.Holds(rows, len(p.cells)+1, p.bytes+len(c.Key)+len(c.Value))
 }
 
 // partRows and partBytes bound an update where the engine does not.
@@ -169,17 +167,17 @@ type attempt func(ctx context.Context, e kv.Engine, rows [][]byte, step kv.Step)
 	err error)
 
 // apply writes cells in one update, again when its result is unknown: it may come twice.
-func (w *writer) apply(ctx context.Context, cells []pair, try attempt) error {
+func (w *Writer) apply(ctx context.Context, cells []Cell, try attempt) error {
 	var rows [][]byte
 	for _, c := range cells {
-		if row := kv.Row(c.key); len(rows) == 0 || !bytes.Equal(rows[len(rows)-1], row) {
+		if row := kv.Row(c.Key); len(rows) == 0 || !bytes.Equal(rows[len(rows)-1], row) {
 			rows = append(rows, row)
 		}
 	}
 	for attempts := 1; ; attempts++ {
 		unknown, err := try(ctx, w.e, rows, func(_ kv.Reader, b *kv.Batch) error {
 			for _, c := range cells {
-				b.Set(c.key, c.value)
+				b.Set(c.Key, c.Value)
 			}
 			return nil
 		})
@@ -189,8 +187,8 @@ func (w *writer) apply(ctx context.Context, cells []pair, try attempt) error {
 	}
 }
 
-// empty deletes all that the target has, and the mark of an unfinished copy last.
-func (w *writer) empty(ctx context.Context) error {
+// Empty deletes all that the target has, and the mark of a store that is being filled last.
+func (w *Writer) Empty(ctx context.Context) error {
 	mark := txn.OracleKey()
 	for _, span := range []kv.Span{{End: mark}, {Start: kv.Successor(mark)}} {
 		if _, err := kv.DeleteSpan(ctx, w.e, span, 0); err != nil {
