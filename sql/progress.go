@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/backup"
 	"github.com/minidb/minidb/txn/gc"
 )
 
@@ -20,6 +21,7 @@ type progress struct {
 	phase       atomic.Int32
 	copying     atomic.Pointer[copying]
 	upkeep      atomic.Pointer[upkeepProgress]
+	backup      atomic.Pointer[backingUp]
 }
 
 // upkeepProgress is the progress of VACUUM, ANALYZE or the building of an index on a table.
@@ -130,6 +132,10 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 		if c := p.copying.Load(); c != nil {
 			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from,
 				Bytes: c.bytes.Load(), Rows: c.rows.Load()}
+		}
+		if b := p.backup.Load(); b != nil {
+			x.Backup = &pgcatalog.BackupProgress{Phase: backup.Phase(b.phase.Load()).String(),
+				Bytes: b.bytes.Load()}
 		}
 		if u := p.upkeep.Load(); u != nil {
 			x.Upkeep = &pgcatalog.UpkeepProgress{Command: u.command, Relation: u.relation,

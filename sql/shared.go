@@ -65,8 +65,9 @@ var refusedViews = map[string]string{
 var ownViews = map[string]bool{
 	"minidb_conflicts": true, "minidb_lock_waits": true, "minidb_memory": true,
 	"minidb_progress": true, "minidb_reruns": true, "pg_stat_gssapi": true,
-	"pg_stat_progress_analyze": true, "pg_stat_progress_copy": true,
-	"pg_stat_progress_create_index": true, "pg_stat_progress_vacuum": true, "pg_stat_ssl": true,
+	"pg_stat_progress_analyze": true, "pg_stat_progress_basebackup": true,
+	"pg_stat_progress_copy": true, "pg_stat_progress_create_index": true,
+	"pg_stat_progress_vacuum": true, "pg_stat_ssl": true,
 }
 
 // mayShowOwn returns an error for a system view whose rows would be wrong because other processes

@@ -135,7 +135,8 @@ func TestAViewOfOneProcessSaysSo(t *testing.T) {
 	}
 	for _, view := range []string{"minidb_conflicts", "minidb_lock_waits", "minidb_memory",
 		"minidb_reruns", "pg_stat_gssapi", "pg_stat_ssl", "pg_stat_progress_analyze",
-		"pg_stat_progress_copy", "pg_stat_progress_create_index", "pg_stat_progress_vacuum"} {
+		"pg_stat_progress_basebackup", "pg_stat_progress_copy", "pg_stat_progress_create_index",
+		"pg_stat_progress_vacuum"} {
 		require.Contains(t, mustQuery(t, s, "SELECT FROM "+view), "NOTICE 00000: "+view+
 			" shows this process only")
 	}

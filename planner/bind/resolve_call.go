@@ -195,7 +195,8 @@ var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared
 	"pg_try_advisory_lock":        true,
 	"pg_try_advisory_lock_shared": true, "pg_advisory_unlock": true,
 	"pg_advisory_unlock_shared": true,
-	"pg_advisory_unlock_all":    true, "pg_cancel_backend": true, "pg_terminate_backend": true}
+	"pg_advisory_unlock_all":    true, "pg_cancel_backend": true, "pg_terminate_backend": true,
+	"minidb_backup": true}
 
 // notAggregate refuses the syntax of aggregates on other functions.
 func notAggregate(call *ast.FuncCall) {

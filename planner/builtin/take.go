@@ -29,7 +29,7 @@ func take(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) err
 	}
 	var wait *time.Duration
 	if len(a) > 2 {
-		d := intervalDuration(a[2].Iv)
+		d := types.IntervalDuration(a[2].Iv)
 		wait = &d
 	}
 	return session.Take(a[0].S, a[1].I, wait, func(c *expr.TakenChange) error {
@@ -57,17 +57,4 @@ func jsonbRow(rt *expr.Runtime, of *expr.NamedValues) (types.Datum, error) {
 	}
 	w.close('}')
 	return w.datum()
-}
-
-// intervalDuration is an interval as a time to wait: months of 30 days, and days of 24 hours.
-func intervalDuration(iv types.IntervalValue) time.Duration {
-	const most = 1 << 62 // nanoseconds, 146 years
-	hi, lo := types.IntervalSpan(iv)
-	switch {
-	case hi < 0:
-		return -1
-	case hi > 0 || lo > most/1000:
-		return most
-	}
-	return time.Duration(lo) * time.Microsecond
 }

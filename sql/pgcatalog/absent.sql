@@ -183,11 +183,6 @@ CREATE VIEW pg_catalog.pg_stat_database_conflicts (
 	confl_bufferpin int8, confl_deadlock int8
 );
 
-CREATE VIEW pg_catalog.pg_stat_progress_basebackup (
-	pid int4, phase text, backup_total int8, backup_streamed int8, tablespaces_total int8,
-	tablespaces_streamed int8
-);
-
 CREATE VIEW pg_catalog.pg_stat_progress_cluster (
 	pid int4, datid oid, datname name, relid oid, command text, phase text,
 	cluster_index_relid oid, heap_tuples_scanned int8, heap_tuples_written int8,

@@ -23,8 +23,17 @@ CREATE VIEW pg_catalog.minidb_progress (
 	keys_streamed int8, bytes_streamed int8, reruns int8, rows_read int8, rows_expected int8
 );
 
+CREATE VIEW pg_catalog.minidb_holds (
+	since timestamptz, oldest timestamptz, until timestamptz, notifications bool
+);
+
 CREATE VIEW pg_catalog.minidb_reruns (
 	datname text, statements int8, reruns int8, most int8, refused int8, transactions int8
+);
+
+CREATE VIEW pg_catalog.pg_stat_progress_basebackup (
+	pid int4, phase text, backup_total int8, backup_streamed int8, tablespaces_total int8,
+	tablespaces_streamed int8
 );
 
 CREATE VIEW pg_catalog.pg_stat_progress_copy (

@@ -20,6 +20,13 @@ type Progress struct {
 	Reruns            int64     // how often the statement was run again on a newer snapshot
 	Copy              *CopyProgress
 	Upkeep            *UpkeepProgress
+	Backup            *BackupProgress
+}
+
+// BackupProgress is the progress of minidb_backup.
+type BackupProgress struct {
+	Phase string
+	Bytes int64 // of keys and values
 }
 
 // UpkeepProgress is the progress of VACUUM, ANALYZE, CREATE INDEX or REINDEX on a table.
@@ -108,6 +115,25 @@ func rerunRows(r *reader, emit emitter) {
 	for _, n := range r.env.Reruns() {
 		emit("datname", n.Database, "statements", n.Statements, "reruns", n.Reruns, "most", n.Most,
 			"refused", n.Refused, "transactions", n.Transactions)
+	}
+}
+
+func backupProgressRows(r *reader, emit emitter) {
+	for _, p := range r.env.Progress() {
+		if b := p.Backup; b != nil {
+			emit("pid", p.PID, "phase", b.Phase, "backup_total", nil, "backup_streamed", b.Bytes,
+				"tablespaces_total", 1, "tablespaces_streamed", 0)
+		}
+	}
+}
+
+// holdRows shows what backups and copies keep of the store's past.
+func holdRows(r *reader, emit emitter) {
+	all, err := r.env.Holds(r.ctx)
+	r.fail(err)
+	for _, h := range all {
+		emit("since", h.Since.Time(), "oldest", h.Oldest.Time(), "until", h.Until.Time(),
+			"notifications", h.Keep != 0)
 	}
 }
 

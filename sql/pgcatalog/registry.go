@@ -16,6 +16,7 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/observer"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -44,6 +45,8 @@ type Env interface {
 	SafeSnapshotBlockers(pid int32) []int32
 	Conflicts() []Conflict
 	Reruns() []Reruns
+	// Holds are those in force on the store's past.
+	Holds(ctx context.Context) ([]txn.HeldPast, error)
 	// Memory is what the process holds in memory.
 	Memory() memory.Stats
 	// Pending is what waits for an observer, DeadLetters what it has given up, and ObserverStats

@@ -82,6 +82,8 @@ func rowsOf() map[string]func(r *reader, emit emitter) {
 		"minidb_conflicts":              conflictRows,
 		"minidb_progress":               progressRows,
 		"minidb_reruns":                 rerunRows,
+		"minidb_holds":                  holdRows,
+		"pg_stat_progress_basebackup":   backupProgressRows,
 		"pg_stat_progress_copy":         copyProgressRows,
 		"pg_stat_progress_vacuum":       vacuumProgressRows,
 		"pg_stat_progress_analyze":      analyzeProgressRows,

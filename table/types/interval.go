@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 )
@@ -107,6 +108,19 @@ func intervalSpan(iv IntervalValue) (hi int64, lo uint64) {
 // IntervalSpan returns the value by which intervals are ordered: microseconds with months of 30
 // days and days of 24 hours, as a 128-bit two's complement number.
 func IntervalSpan(iv IntervalValue) (hi int64, lo uint64) { return intervalSpan(iv) }
+
+// IntervalDuration is an interval as a time to wait: months of 30 days, and days of 24 hours.
+func IntervalDuration(iv IntervalValue) time.Duration {
+	const most = 1 << 62 // nanoseconds, 146 years
+	hi, lo := intervalSpan(iv)
+	switch {
+	case hi < 0:
+		return -1
+	case hi > 0 || lo > most/1000:
+		return most
+	}
+	return time.Duration(lo) * time.Microsecond
+}
 
 // IntervalCmp orders intervals with months of 30 days and days of 24 hours.
 func IntervalCmp(a, b IntervalValue) int {

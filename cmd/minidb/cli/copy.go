@@ -58,8 +58,8 @@ func copyStore(ctx context.Context, c *command, args []string) error {
 	return nil
 }
 
-// copyProgress prints how far a copy is: at most a line each two seconds, and one at the end of
-// each phase.
+// copyProgress prints how far a copy or a backup is: at most a line each two seconds, and one at
+// the end of each phase.
 type copyProgress struct {
 	began, shown time.Time
 	phase        string
@@ -77,7 +77,10 @@ func (p *copyProgress) show(phase string, cells, bytes int64, share float64) {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf("%s: %d cells, %.1f MB", phase, cells, float64(bytes)/1e6)
+	line := fmt.Sprintf("%s: %.1f MB", phase, float64(bytes)/1e6)
+	if cells >= 0 {
+		line += fmt.Sprintf(" in %d cells", cells)
+	}
 	if share >= 0 {
 		line = fmt.Sprintf("%s, %.0f %%", line, 100*share)
 	}

@@ -36,6 +36,11 @@ var commands = []*command{
 	{"copy", "--from DIR|URL --to DIR|URL [--anew] [--hold TIME]",
 		"copy a database to another store, while it is used; goes on where it was interrupted",
 		copyStore},
+	{"backup", "--data DIR | --store URL | --url URL --to DIR [--full] [--follow] | list | " +
+		"verify | prune | key",
+		"back a database up while it is used, whole or what has changed since", backUp},
+	{"restore", "--from DIR --to DIR|URL [--to-time TIME | --name NAME]",
+		"make a new database of a backup", restore},
 	{"version", "", "print what this binary was built from", version},
 	{"bench", "[--dir DIR | --store URL] [--round TIME] [--rounds N] [--only NAME] " +
 		"[observers]; bench compare " +
