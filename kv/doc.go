@@ -77,6 +77,7 @@
 //   - [Roomy]: an engine on a disk says when it is nearly full, before an update can fail.
 //   - [Sizer]: about how much a span holds, for the progress of what walks over it.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.
+//   - [Measured]: an engine counts what its files, caches and background work do.
 //
 // # A store that several processes share
 //

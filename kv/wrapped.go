@@ -45,6 +45,9 @@ func (w Wrapped) Syncs() uint64 {
 	return 0
 }
 
+// Measures implements Measured; an engine that does not measure has none.
+func (w Wrapped) Measures() []Measure { return MeasuresOf(w.Engine) }
+
 // Ingest implements Ingester where the engine does.
 func (w Wrapped) Ingest(ctx context.Context, sources []Source) error {
 	return IngesterOf(w.Engine).Ingest(ctx, sources)

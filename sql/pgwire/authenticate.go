@@ -162,6 +162,7 @@ func (c *conn) encrypt(config *tls.Config) error {
 	}
 	t := tls.Server(below, config)
 	if err := t.HandshakeContext(c.server.ctx); err != nil {
+		c.server.refused[encryption].Add(1)
 		c.server.failed.log("connections ended: TLS handshake failed", c.net.RemoteAddr())
 		return errGone
 	}

@@ -75,6 +75,8 @@ func (c *conn) serve() {
 	err := c.start(ctx)
 	if err == nil {
 		err = c.messages(ctx)
+	} else {
+		c.server.countRefused(err)
 	}
 	c.leave()
 	if c.out.err == nil && !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
@@ -136,6 +138,7 @@ func (c *conn) start(ctx context.Context) error {
 	h, err := c.greet()
 	if err != nil {
 		if c.server.greet(c) && !time.Now().Before(until) {
+			c.server.refused[silence].Add(1)
 			c.server.slow.log("connections ended: no start-up packet in time", c.net.RemoteAddr())
 		}
 		return err

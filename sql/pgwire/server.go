@@ -43,6 +43,7 @@ type Server struct {
 
 	slow, dropped repeated // connections that did not send a start-up packet
 	failed        repeated // connections whose TLS handshake failed
+	refused       [refusedReasons]atomic.Int64
 	stopping      chan struct{}
 
 	mu struct {

@@ -49,6 +49,7 @@ func (s *Server) dropSilent() {
 	s.mu.silent = slices.Delete(s.mu.silent, 0, 1)
 	c.slot = greeted
 	c.net.Close()
+	s.refused[overtaken].Add(1)
 	s.dropped.log("connections dropped: they sent no start-up packet, and others came",
 		c.net.RemoteAddr())
 }
@@ -91,8 +92,10 @@ func (s *Server) enter(c *conn, superuser bool) error {
 	free := s.engine.MaxConnections() - s.mu.sessions
 	switch {
 	case free <= 0:
+		s.refused[tooMany].Add(1)
 		return sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already")
 	case free <= s.engine.ReservedConnections() && !superuser:
+		s.refused[reserved].Add(1)
 		return sqlerr.New(sqlerr.TooManyConnections,
 			"remaining connection slots are reserved for non-replication superuser connections")
 	}

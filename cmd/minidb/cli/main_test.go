@@ -74,6 +74,7 @@ func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
 	for _, line := range []string{"", "nope", "serve --nope", "serve x",
 		"serve --in-memory --data x", "serve --gc-retention 0", "serve --max-connections 0",
 		"serve --max-connections 3 --reserved-connections 3", "serve --drain -1s",
+		"serve --http 0.0.0.0:9187", "serve --http :9187", "serve --http 127.0.0.1",
 		"check", "check --data x y",
 		"dump", "sql --url x --data y", "sql -c 1 -f y", "sql --in-memory --data y", "sqllogictest",
 		"bench x"} {

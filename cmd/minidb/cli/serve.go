@@ -16,6 +16,7 @@ import (
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	listen, data          string
+	http                  string // "": none
 	isolation, protocol   string // "": the default
 	inMemory, acceptClock bool
 	retention, drain      time.Duration
@@ -29,6 +30,8 @@ type serveOptions struct {
 func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	fs := c.flags()
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:5433", "address to listen on")
+	fs.StringVar(&o.http, "http", "", "loopback address on which /metrics, /healthz, /readyz and "+
+		"/debug/pprof/ are served, as 127.0.0.1:9187 (default: none)")
 	fs.StringVar(&o.data, "data", "minidb-data", "data directory, made when it is missing")
 	fs.BoolVar(&o.inMemory, "in-memory", false, "keep everything in memory; it is gone at the end")
 	fs.DurationVar(&o.retention, "gc-retention", 10*time.Minute,
@@ -68,6 +71,11 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	}
 	if err := errors.Join(o.access.check(), o.store.check(), o.log.check()); err != nil {
 		return o, err
+	}
+	if o.http != "" {
+		if err := checkLoopback(o.http); err != nil {
+			return o, err
+		}
 	}
 	if !o.inMemory {
 		o.access.data = o.store.directory(o.data)
@@ -114,6 +122,12 @@ func serve(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	logger := o.log.logger(os.Stderr)
+	seen, err := observe(o.http, logger)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	defer seen.close()
 	failed := make(chan error, 1)
 	db, err := o.open(logger, func(err error) { failed <- err })
 	if err != nil {
@@ -128,6 +142,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	}
 	o.access.adviseOthers(ctx, db, logger)
 	o.logStart(logger, db, addr.String())
+	seen.shows(db.Handler())
 	fmt.Println(o.access.greeting(addr))
 	notify(logger, "READY=1") // a client that comes before Serve waits in l's queue
 	defer governMemory(ctx)()
@@ -142,6 +157,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 		notify(logger, "STOPPING=1")
 		err = stop(context.WithoutCancel(ctx), db, o.drain, logger)
 	}
+	seen.close() // before the database that it reads
 	if closeErr := db.Close(); err == nil {
 		err = closeErr
 	}
