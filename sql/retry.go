@@ -60,7 +60,8 @@ func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool 
 // Rewound returns a portal to its state after Bind, in a transaction that Retry runs again.
 func (s *Session) Rewound(p *Portal) {
 	p.close()
-	p.finished, p.atEnd, p.rows, p.pos, p.context, p.done = false, false, 0, 0, nil, ""
+	p.finished, p.failed, p.atEnd = false, false, false
+	p.rows, p.pos, p.context, p.done = 0, 0, nil, ""
 	p.spent = 0
 	if s.tx.state == idle {
 		s.start(inImplicit)
