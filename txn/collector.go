@@ -31,6 +31,7 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 		done, err := s.CollectStep(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
+			s.collected.failures.Add(1)
 			s.opts.Logger.Warn("garbage collection", "err", err)
 			timer.Reset(s.opts.GCInterval)
 		case done:
@@ -81,6 +82,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	if err == nil && done {
 		s.pass.safepoint, s.pass.again = s.pass.now.Stats.Safepoint, s.pass.now.Stats.Spans > 0
 		s.memory.Collected(s.pass.safepoint)
+		s.collected.count(&s.pass.now.Stats)
 		s.pass.now = nil
 		err = errors.Join(s.peers.DropDead(ctx), s.peers.ReleaseClaim(ctx))
 	}
@@ -180,6 +182,7 @@ func (s *Store) collectBelow(ctx context.Context, safepoint tso.Timestamp, span 
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)
 	}
 	if err == nil {
+		s.collected.count(&pass.Stats)
 		s.memory.LockHolders.LeaveBelow(safepoint)
 		err = s.peers.DropDead(ctx)
 	}

@@ -168,9 +168,10 @@ type Store struct {
 		again     bool          // it deleted dropped spans, which the next one must find empty
 	}
 
-	settling chan struct{} // holds one while a function goes through the locks (settleAlone)
-	registry registry
-	resolver *resolve.Resolver
+	collected collected
+	settling  chan struct{} // holds one while a function goes through the locks (settleAlone)
+	registry  registry
+	resolver  *resolve.Resolver
 	// tight is set while the disk is nearly full.
 	tight struct {
 		on   atomic.Bool

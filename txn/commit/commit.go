@@ -17,6 +17,7 @@ func (co *Coordinator) Commit(ctx context.Context, tx Transaction, w Writes,
 	if err := c.run(ctx); err != nil {
 		return 0, err
 	}
+	co.counts.routes[c.route].Add(1)
 	return c.commitTS, nil
 }
 
@@ -41,6 +42,7 @@ func (c *committer) run(ctx context.Context) error {
 		}
 	}
 	protocol := c.protocol()
+	c.route = protocol
 	if protocol == OnePhase {
 		return c.onePhase(ctx)
 	}

@@ -29,7 +29,8 @@ type committer struct {
 	deciding bool          // the primary's lock shows that: readers do not push commit_ts
 	whole    bool          // the commit point commits all keys, as they go into one update
 
-	prewriting bool // some locks may be in the store
+	route      Protocol // that the commit takes, once it is chosen
+	prewriting bool     // some locks may be in the store
 	// liveness is set once the transaction has locks in the store, on an engine of this process's
 	// own.
 	liveness *hints.Liveness

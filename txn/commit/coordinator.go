@@ -52,6 +52,7 @@ type Options struct {
 // Coordinator commits the transactions of a store. Its methods may be called from any goroutine.
 type Coordinator struct {
 	o      Options
+	counts counts
 	drawer drawer         // nil where no commit_ts can be drawn inside an update of the engine
 	askers sync.WaitGroup // for the status of commits in doubt
 }

@@ -151,6 +151,7 @@ func (st *Stream) Commit(ctx context.Context, checks Checks) (tso.Timestamp, err
 		return c.commitTS, err
 	}
 	st.finish(ctx, c.commitTS)
+	c.counts.large.Add(1)
 	return c.commitTS, nil
 }
 

@@ -50,6 +50,13 @@ const (
 
 func newGarbage() *garbage { return &garbage{length: placeLength, places: map[place]noted{}} }
 
+// Places returns in how many places of the store a collection may find something.
+func (g *garbage) Places() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.places)
+}
+
 // note notes records at the timestamp in rows that had others, or may have had.
 func (g *garbage) note(at tso.Timestamp, rows ...[]byte) {
 	g.mu.Lock()

@@ -81,22 +81,28 @@ type Backoff struct {
 func (w *Waiter) Await(ctx context.Context, locked *mvcc.LockedError, bo *Backoff) (more bool,
 	err error) {
 	bo.Closing = w.Waits.o.Closing
-	if w.Owner != nil {
-		begun, first := time.Now(), bo.since.IsZero() && bo.peer == nil
-		defer func() { w.Owner.CountWait(time.Since(begun), first) }()
+	began, first := time.Now(), bo.since.IsZero()
+	if first {
+		bo.since = began
 	}
+	defer func() { w.count(time.Since(began), first) }()
 	if peers := w.Waits.o.Peers; peers != nil {
 		if bo.peer == nil {
 			bo.peer = peers.NewWait(w.Shared(), rowlock.None)
 		}
 		return bo.peer.Await(ctx, locked, &bo.Backoff)
 	}
-	if bo.since.IsZero() {
-		bo.since = time.Now()
-	}
 	shown := &wait.LockWait{Client: w.Client(), StartTS: w.StartTS, Key: locked.Key,
 		Lock: locked.Lock, Since: bo.since}
 	w.Waits.enter(shown)
 	defer w.Waits.leave(shown)
 	return bo.Wait(ctx)
+}
+
+// count counts a part of a wait for the store and for the owner, if there is one.
+func (w *Waiter) count(d time.Duration, first bool) {
+	w.Waits.counter.Add(d, first)
+	if w.Owner != nil {
+		w.Owner.CountWait(d, first)
+	}
 }

@@ -24,6 +24,9 @@ type Waits struct {
 	o   Options
 	mu  sync.Mutex
 	all map[*wait.LockWait]struct{} // on an engine of this process's own
+
+	// counter counts those of readers, commits and requests, however many attempts they take.
+	counter rowlock.WaitCounter
 }
 
 // New returns the waits of a store in which none waits yet.
@@ -41,6 +44,9 @@ func (s *Waits) leave(w *wait.LockWait) {
 	defer s.mu.Unlock()
 	delete(s.all, w)
 }
+
+// Counted returns the waits until now, with those that go on.
+func (s *Waits) Counted() rowlock.Waits { return s.counter.Waits() }
 
 // List returns the waits in no order.
 func (s *Waits) List() []wait.LockWait {

@@ -29,7 +29,7 @@ type Owner struct {
 	known    bool // to the table, for good
 	slow     bool // a weak lock went to the table, of which the fast slots know nothing
 
-	waits waitCounters
+	waits WaitCounter
 	// onLongWait observes waits, in the owner's goroutine.
 	onLongWait func(LongWait)
 

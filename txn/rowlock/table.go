@@ -19,6 +19,8 @@ type Table struct {
 	// owners are those with locks of tables that are not in entries (relation.go).
 	owners map[*Owner]struct{}
 	ended  error // the reason given to EndWaits; nil before
+
+	waits WaitCounter // those that have ended
 }
 
 // object is what can be locked: a key, or a table, whose key is its RelationKey. A flag

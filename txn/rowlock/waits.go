@@ -13,24 +13,33 @@ type Waits struct {
 	Time   time.Duration
 }
 
-// waitCounters are the counters behind Waits. The batches of one commit are written by several
-// goroutines, and each may wait.
-type waitCounters struct {
+// WaitCounter counts waits. Several goroutines may use it.
+type WaitCounter struct {
 	number, nanoseconds atomic.Int64
 }
 
-// Waits returns the owner's waits since it was made.
-func (o *Owner) Waits() Waits {
-	return Waits{int(o.waits.number.Load()), time.Duration(o.waits.nanoseconds.Load())}
+// Add adds the time of a wait, or with first false of another part of the wait before.
+func (c *WaitCounter) Add(d time.Duration, first bool) {
+	if first {
+		c.number.Add(1)
+	}
+	c.nanoseconds.Add(int64(d))
 }
 
-// CountWait adds the time of a wait, or with first false of another part of the wait before.
-func (o *Owner) CountWait(d time.Duration, first bool) {
-	if first {
-		o.waits.number.Add(1)
-	}
-	o.waits.nanoseconds.Add(int64(d))
+// Waits returns what was counted.
+func (c *WaitCounter) Waits() Waits {
+	return Waits{int(c.number.Load()), time.Duration(c.nanoseconds.Load())}
 }
+
+// Ended returns the waits of all owners that have ended, in whatever way.
+func (t *Table) Ended() Waits { return t.waits.Waits() }
+
+// Waits returns the owner's waits since it was made.
+func (o *Owner) Waits() Waits { return o.waits.Waits() }
+
+// CountWait adds the time of a wait, or with first false of another part of the wait before. The
+// batches of one commit are written by several goroutines, and each may wait.
+func (o *Owner) CountWait(d time.Duration, first bool) { o.waits.Add(d, first) }
 
 // LongWait is a wait that has lasted longer than the owner's patience: once while it goes on, and
 // once more when it is over.
@@ -81,9 +90,11 @@ func (t *Table) wait(ctx context.Context, w *waiter) error {
 		}
 		waiting = false
 	}
-	w.owner.CountWait(time.Since(w.since), true)
+	waited := time.Since(w.since)
+	t.waits.Add(waited, true)
+	w.owner.CountWait(waited, true)
 	if long.Key != nil {
-		long.For, long.Over, long.Err = time.Since(w.since), true, err
+		long.For, long.Over, long.Err = waited, true, err
 		report(long)
 	}
 	return err

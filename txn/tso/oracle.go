@@ -66,6 +66,7 @@ type Oracle struct {
 
 	last  atomic.Uint64 // the newest timestamp given out
 	limit atomic.Uint64 // persisted: nothing above it may be given out
+	drawn atomic.Int64  // how many were given out
 
 	mu sync.Mutex // held while the range is extended
 }
@@ -162,6 +163,7 @@ func (o *Oracle) TryDraw(n int) (Timestamp, bool) {
 			return 0, false
 		}
 		if o.last.CompareAndSwap(last, end) {
+			o.drawn.Add(int64(n))
 			return Timestamp(next), true
 		}
 	}
@@ -172,6 +174,9 @@ func (o *Oracle) TryDraw(n int) (Timestamp, bool) {
 func (o *Oracle) Now() Timestamp {
 	return max(Timestamp(o.last.Load()), New(o.clock.now(), 0))
 }
+
+// Drawn returns how many timestamps were drawn since Open.
+func (o *Oracle) Drawn() int64 { return o.drawn.Load() }
 
 // Last returns the newest timestamp that was drawn, without drawing one.
 func (o *Oracle) Last() Timestamp { return Timestamp(o.last.Load()) }
