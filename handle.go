@@ -142,6 +142,7 @@ func (h *handle) script(ctx context.Context, text string) (Result, error) {
 	if h.closed {
 		return Result{}, ErrClosed
 	}
+	defer h.session.Answered()
 	var c collector
 	err := h.session.Query(ctx, text, &c)
 	return Result{tag: c.tag}, h.note(err)
@@ -153,12 +154,14 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 	*sql.Portal, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer h.session.Answered()
 	for {
 		if h.closed {
 			return nil, nil, ErrClosed
 		}
 		ps, cached, err := h.statement(ctx, text, args)
 		if err != nil {
+			h.session.Refused(err)
 			h.failed(ctx)
 			return nil, nil, err
 		}
@@ -266,6 +269,7 @@ func (h *handle) more(ctx context.Context, p *sql.Portal, c *collector) (done bo
 	if h.closed {
 		return true, ErrClosed
 	}
+	defer h.session.Answered()
 	suspended, err := h.session.Execute(ctx, p, rowsAtOnce, c)
 	if err == nil && suspended {
 		return false, nil

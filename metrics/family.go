@@ -3,12 +3,13 @@ package metrics
 import (
 	"context"
 
+	"github.com/minidb/minidb/sql"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Family is a number that is exported, or several that differ in the values of labels.
 type Family struct {
-	Name, Type string // a type of Prometheus: "counter", "gauge"
+	Name, Type string // a type of Prometheus: "counter", "gauge", "histogram"
 	Help       string // what to do or to think when it is high
 	Labels     []string
 }
@@ -16,9 +17,11 @@ type Family struct {
 // family is a Family with what reads it.
 type family struct {
 	Family
-	// read adds each number with the values of its labels.
+	// read adds each number with the values of its labels. Of a histogram it is nil.
 	read func(ctx context.Context, add add)
-	desc *prometheus.Desc
+	// histograms returns those of a histogram's family, by the value of its label.
+	histograms func() map[string]sql.Latencies
+	desc       *prometheus.Desc
 }
 
 // add takes a number of a family, with the values of its labels.
@@ -30,6 +33,10 @@ func gauge(name, help string, read func(ctx context.Context, add add), labels ..
 
 func counter(name, help string, read func(ctx context.Context, add add), labels ...string) family {
 	return family{Family: Family{name, "counter", help, labels}, read: read}
+}
+
+func histogram(name, help string, read func() map[string]sql.Latencies, label string) family {
+	return family{Family: Family{name, "histogram", help, []string{label}}, histograms: read}
 }
 
 // collector is the table of families as Prometheus' registry wants it.
@@ -63,6 +70,12 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	for i := range c.families {
 		f := &c.families[i]
+		if f.histograms != nil {
+			for value, l := range f.histograms() {
+				to <- &latencies{desc: f.desc, label: f.Labels[0], value: value, counted: l}
+			}
+			continue
+		}
 		kind := prometheus.GaugeValue
 		if f.Type == "counter" {
 			kind = prometheus.CounterValue

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/txn"
 )
 
 // scene is a database whose handler is served over HTTP, and which serves clients.
@@ -43,6 +44,11 @@ func newScene(t *testing.T, opts ...minidb.Option) *scene {
 	s.at = l.Addr().String()
 	go func() { _ = db.Serve(l) }()
 	return s
+}
+
+// smallStreams makes transactions large that write more than a few kilobytes.
+func smallStreams() minidb.Option {
+	return minidb.OnStore(func(o *txn.Options) { o.StreamBytes = 16 << 10 })
 }
 
 // get returns the status and the body of a path.

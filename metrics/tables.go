@@ -14,7 +14,8 @@ import (
 
 // families is the table of all numbers, for the sources.
 func (s *Sources) families() []family {
-	return slices.Concat(s.ofBuild(), s.ofStore(), s.ofEngine(), s.ofMemory(), s.ofClients())
+	return slices.Concat(s.ofBuild(), s.ofStatements(), s.ofTransactions(), s.ofStore(),
+		s.ofCollections(), s.ofEngine(), s.ofMemory(), s.ofClients())
 }
 
 // ofBuild names the program.
@@ -97,6 +98,13 @@ func (s *Sources) ofStore() []family {
 					add(0)
 				} else if err == nil {
 					age(h.Oldest, add)
+				}
+			}),
+		counter("minidb_oracle_timestamps_total", "Timestamps that were drawn; their rate "+
+			"follows that of the transactions.",
+			func(_ context.Context, add add) {
+				if own, ok := s.Store.Oracle().(interface{ Drawn() int64 }); ok {
+					add(float64(own.Drawn()))
 				}
 			}),
 		gauge("minidb_oracle_lead_seconds", "How far the last timestamp is ahead of this "+

@@ -42,6 +42,8 @@ type client struct {
 	memory        *memory.Account        // what statements, their transaction and its portals hold
 	held          *memory.Account        // what outlives transactions: cursors WITH HOLD
 	terminateConn atomic.Pointer[func()] // ends the connection
+	tally         tally
+	clock         time.Time // of the last change of activity
 	activity      struct {
 		sync.Mutex
 		pgcatalog.Activity

@@ -77,6 +77,7 @@ type Engine struct {
 
 	conflicts     conflictLog
 	reruns        rerunCounts
+	statements    statementCounts
 	defaults      defaults
 	statistics    *statistics.Registry
 	notifications *notify.Queue

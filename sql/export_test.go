@@ -15,6 +15,9 @@ import (
 // Planned is how many statements were planned, and not found planned.
 func (e *Engine) Planned() int64 { return e.planned.Load() }
 
+// BucketOf is the bucket in which a duration is counted.
+var BucketOf = bucketOf
+
 // HasTemporary reports whether the session keeps anything for temporary objects.
 func (s *Session) HasTemporary() bool { return s.temporary != nil }
 

@@ -51,9 +51,11 @@ func (s *Session) parse(ctx context.Context, text string, results ResultWriter) 
 	error) {
 	ctx = s.begin(ctx, text, results)
 	defer s.end()
+	s.tally.begins(s.clock)
 	stmts, err := parse.Parse(ctx, text)
 	if err != nil {
 		err = s.toSQL(ctx, err)
+		s.Refused(err)
 		s.fail(ctx)
 	}
 	return stmts, err

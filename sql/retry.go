@@ -36,6 +36,7 @@ func backoff(ctx context.Context, attempt int) error {
 func (s *Session) Retry(ctx context.Context, err error, rewind func() bool,
 	replay func() error) error {
 	for attempt := 0; err != nil && s.mayRetry(ctx, attempt, err) && rewind(); attempt++ {
+		s.tally.again()
 		err = replay()
 	}
 	return err

@@ -30,6 +30,7 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 	defer s.end()
 	s.measure()
 	s.announce(p)
+	s.tally.runs(s.clock, statementKindOf(p.Statement.Stmt))
 	suspended, err = s.proceed(ctx, p, limit, results)
 	if err == nil {
 		s.finish(p, suspended)
@@ -40,6 +41,7 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 		err = s.toSQL(ctx, s.confirmed(ctx, err))
 		s.fail(ctx)
 	}
+	s.tally.ran(err, s.tx.state == inImplicit)
 	return suspended, err
 }
 
@@ -74,6 +76,7 @@ func (s *Session) proceed(ctx context.Context, p *Portal, limit int64,
 		return false, err
 	}
 	if !p.atEnd {
+		s.tally.rows = n
 		return true, nil
 	}
 	return false, s.complete(ctx, p, n, results)
@@ -223,6 +226,7 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, results Resu
 func (s *Session) complete(ctx context.Context, p *Portal, n int64, results ResultWriter) error {
 	tag := p.src.tag(n)
 	s.ending(p, tag)
+	s.tally.rows = rowsOf(tag)
 	if p.Statement.HasRows {
 		p.done = p.src.tag(0)
 	}
@@ -258,7 +262,9 @@ func (s *Session) Sync(ctx context.Context) error {
 	if err == nil && p != nil {
 		s.recycle(p)
 	}
-	return s.toSQL(ctx, err)
+	err = s.toSQL(ctx, err)
+	s.tally.failed(err)
+	return err
 }
 
 // Fail ends the implicit transaction, or makes a block fail, because a message had an error before

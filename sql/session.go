@@ -64,6 +64,7 @@ func (s *Session) Idle() {
 	default:
 		s.setActivity("idle", s.text)
 	}
+	s.tally.idle(s.clock)
 }
 
 // Running is the context of the statement that runs now: it ends when the statement is cancelled.

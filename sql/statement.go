@@ -16,6 +16,7 @@ func (s *Session) Prepare(ctx context.Context, name, text string, declared []typ
 	out ResultWriter) (*Prepared, error) {
 	ctx = s.begin(ctx, text, out)
 	defer s.end()
+	s.tally.begins(s.clock)
 	if len(text) > smallText {
 		var work *memory.Work
 		ctx, work = memory.With(ctx, s.memory)

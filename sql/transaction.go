@@ -13,6 +13,7 @@ import (
 // setActivity updates the session's row of pg_stat_activity.
 func (s *transactor) setActivity(state, query string) {
 	now := time.Now()
+	s.clock = now
 	app := s.settings.Derived().ApplicationName
 	a := &s.activity
 	a.Lock()
@@ -148,6 +149,7 @@ func (s *transactor) commit(ctx context.Context) error {
 	defer s.releaseLocks(0)
 	if tx == nil {
 		s.settings.Commit()
+		s.tally.committed(true)
 		sending.Committed(0)
 		return nil
 	}
@@ -160,6 +162,7 @@ func (s *transactor) commit(ctx context.Context) error {
 	}
 	if err != nil {
 		_ = tx.Rollback(context.WithoutCancel(ctx))
+		s.tally.shard.rollbacks.Add(1)
 		err = s.unlessLost(err)
 		s.settings.Rollback()
 		s.dropHeld()
@@ -170,6 +173,7 @@ func (s *transactor) commit(ctx context.Context) error {
 		s.engine.defaults.databases.Add(1)
 	}
 	s.settings.Commit()
+	s.tally.committed(tx.CommitTS() != 0)
 	s.keepHeld()
 	s.noteCommitted(ctx, changes, found)
 	return nil
@@ -190,6 +194,7 @@ func (s *transactor) abort(ctx context.Context) {
 	s.tx = transaction{}
 	s.settings.Rollback()
 	if tx != nil {
+		s.tally.shard.rollbacks.Add(1)
 		s.progress.phase.Store(phaseRollingBack)
 		if err := tx.Rollback(context.WithoutCancel(ctx)); err != nil &&
 			!errors.Is(err, txn.ErrTxnDone) {

@@ -310,7 +310,9 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 			return protocolError(err.Error())
 		}
 		c.text = m.String
-		err = checkText(m.String)
+		if err = checkText(m.String); err != nil {
+			c.session.Refused(err)
+		}
 	}
 	if err == nil {
 		c.results = resultWriter{c: c, describes: true}

@@ -30,6 +30,9 @@ func (c *conn) extended(ctx context.Context, typ byte, body []byte) error {
 		err = c.close(body)
 	}
 	if err != nil {
+		if typ != 'E' { // Session.Execute has counted it
+			c.session.Refused(err)
+		}
 		c.skipping = true
 		c.batch.clear()
 		if err := c.fail(ctx, err); err != nil {
@@ -229,6 +232,7 @@ func (c *conn) execute(ctx context.Context, body []byte) error {
 	w := walker{b: body}
 	p, err := c.session.Portal(c.names.of(w.name()))
 	if err != nil {
+		c.session.Refused(err)
 		return err
 	}
 	c.portal = p

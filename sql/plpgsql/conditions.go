@@ -1,5 +1,7 @@
 package plpgsql
 
+import "sync"
+
 // conditions are the names of errors, in PostgreSQL's order: RAISE takes the first code of a name,
 // WHEN all of them.
 var conditions = []struct{ name, code string }{
@@ -286,3 +288,15 @@ func isCode(s string) bool {
 	}
 	return true
 }
+
+// codes are the codes of the conditions.
+var codes = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, c := range conditions {
+		all[c.code] = true
+	}
+	return all
+})
+
+// IsCondition reports whether a SQLSTATE is one of PostgreSQL's errors.
+func IsCondition(code string) bool { return codes()[code] }
