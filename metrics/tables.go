@@ -15,7 +15,7 @@ import (
 // families is the table of all numbers, for the sources.
 func (s *Sources) families() []family {
 	return slices.Concat(s.ofBuild(), s.ofStatements(), s.ofTransactions(), s.ofStore(),
-		s.ofCollections(), s.ofEngine(), s.ofMemory(), s.ofClients())
+		s.ofCollections(), s.ofObservers(), s.ofEngine(), s.ofMemory(), s.ofClients())
 }
 
 // ofBuild names the program.
@@ -132,11 +132,7 @@ func (s *Sources) ofEngine() []family {
 		gauge("minidb_engine_failed", "1 once the log could not be written: nothing is served "+
 			"any more, see the server's log, mend the disk and start again.",
 			func(_ context.Context, add add) {
-				if kv.FailureOf(s.Engine) != nil {
-					add(1)
-					return
-				}
-				add(0)
+				add(flag(kv.FailureOf(s.Engine) != nil))
 			}),
 	}
 	for i, m := range kv.MeasuresOf(s.Engine) {

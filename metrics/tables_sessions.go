@@ -92,11 +92,7 @@ func (s *Sources) ofClients() []family {
 		gauge("minidb_draining", "1 while the server lets clients finish and accepts no "+
 			"others: it is about to end.",
 			func(_ context.Context, add add) {
-				if s.Server.Connections().Draining {
-					add(1)
-					return
-				}
-				add(0)
+				add(flag(s.Server.Connections().Draining))
 			}),
 	}
 }

@@ -12,8 +12,12 @@ import (
 )
 
 // Pending is part of pgcatalog.Env. It is what the store has now, whatever the snapshot shows.
-func (c catalogEnv) Pending(ctx context.Context, o catalog.Observed) (p pgcatalog.Pending,
-	err error) {
+func (c catalogEnv) Pending(ctx context.Context, o catalog.Observed) (pgcatalog.Pending, error) {
+	return c.s.engine.pending(ctx, o)
+}
+
+// pending is what waits for an observer.
+func (e *Engine) pending(ctx context.Context, o catalog.Observed) (p pgcatalog.Pending, err error) {
 	target := o.Target()
 	var last []byte
 	count := func(key []byte, n *txn.Notification) error {
@@ -35,7 +39,7 @@ func (c catalogEnv) Pending(ctx context.Context, o catalog.Observed) (p pgcatalo
 		return nil
 	}
 	for _, span := range target.Spans() {
-		if err := c.s.engine.store.Notifications(ctx, span, count); err != nil {
+		if err := e.store.Notifications(ctx, span, count); err != nil {
 			return p, err
 		}
 	}
@@ -51,15 +55,25 @@ func (c catalogEnv) DeadLetters(ctx context.Context, o catalog.Observed,
 
 // ObserverStats is part of pgcatalog.Env.
 func (c catalogEnv) ObserverStats(o catalog.Observed) (st observer.Stats, running bool) {
-	if c.s.engine.opts.ObserverStats == nil {
-		return st, false
-	}
-	return c.s.engine.opts.ObserverStats(uint32(o.Observer.ID))
+	return c.s.engine.observerStats(o)
 }
 
-// PendingFor is part of pgcatalog.Env. A table that lies elsewhere than at the frontier is a table
-// change: the view is to be computed anew.
+func (e *Engine) observerStats(o catalog.Observed) (st observer.Stats, running bool) {
+	if e.opts.ObserverStats == nil {
+		return st, false
+	}
+	return e.opts.ObserverStats(uint32(o.Observer.ID))
+}
+
+// PendingFor is part of pgcatalog.Env.
 func (c catalogEnv) PendingFor(ctx context.Context, followed []*table.Desc,
+	st *table.ViewState) (pgcatalog.Pending, error) {
+	return c.s.engine.pendingFor(ctx, followed, st)
+}
+
+// pendingFor is what waits for an incremental view. A table that lies elsewhere than at the
+// frontier is a table change: the view is to be computed anew.
+func (e *Engine) pendingFor(ctx context.Context, followed []*table.Desc,
 	st *table.ViewState) (p pgcatalog.Pending, err error) {
 	for _, d := range followed {
 		o := d.ViewObserver()
@@ -70,7 +84,7 @@ func (c catalogEnv) PendingFor(ctx context.Context, followed []*table.Desc,
 			p.TableChanges++
 		}
 		var last []byte
-		err := c.s.engine.store.Notifications(ctx, d.IndexSpan(table.RowIndexID),
+		err := e.store.Notifications(ctx, d.IndexSpan(table.RowIndexID),
 			func(key []byte, n *txn.Notification) error {
 				if n.Observer != uint32(o.ID) || n.Stamped() && n.CommitTS <= st.Frontier {
 					return nil
@@ -93,8 +107,12 @@ func (c catalogEnv) PendingFor(ctx context.Context, followed []*table.Desc,
 
 // ViewStats is part of pgcatalog.Env.
 func (c catalogEnv) ViewStats(view table.ID) (st pgcatalog.ViewStats, running bool) {
-	if c.s.engine.opts.Views == nil {
+	return c.s.engine.viewStats(view)
+}
+
+func (e *Engine) viewStats(view table.ID) (st pgcatalog.ViewStats, running bool) {
+	if e.opts.Views == nil {
 		return st, false
 	}
-	return c.s.engine.opts.Views.Stats(view)
+	return e.opts.Views.Stats(view)
 }

@@ -35,7 +35,7 @@ func followerRows(r *reader, emit emitter) {
 			if st == nil {
 				st = &table.ViewState{} // it was never filled
 			}
-			row := r.follower(d, followedBy(g, d), st)
+			row := r.follower(d, FollowedBy(g, d), st)
 			if r.err != nil {
 				return
 			}
@@ -44,8 +44,8 @@ func followerRows(r *reader, emit emitter) {
 	}
 }
 
-// followedBy returns the tables from which a view is computed, by way of other views, too.
-func followedBy(g *catalog.ViewGroup, d *table.Desc) (tables []*table.Desc) {
+// FollowedBy returns the tables from which a view is computed, by way of other views, too.
+func FollowedBy(g *catalog.ViewGroup, d *table.Desc) (tables []*table.Desc) {
 	used := map[table.ID]bool{d.ID: true}
 	for i := len(g.Views) - 1; i >= 0; i-- { // each is behind those that it uses
 		v := g.Views[i]
