@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"runtime/debug"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -86,19 +88,22 @@ func (s *Sources) ofStore() []family {
 		gauge("minidb_holds", "Holds on the past that backups and copies have, with leases; "+
 			"one that no running copy explains is left over and ends with its lease.",
 			func(ctx context.Context, add add) {
-				if h, err := s.Store.Held(ctx); err == nil {
-					add(float64(h.Holds))
+				if held, err := s.Store.HeldPasts(ctx); err == nil {
+					add(float64(len(held)))
 				}
 			}),
 		gauge("minidb_oldest_hold_age_seconds", "Age of the oldest timestamp that a hold "+
 			"keeps, 0 without any; all versions since then are on disk.",
 			func(ctx context.Context, add add) {
-				h, err := s.Store.Held(ctx)
-				if err == nil && h.Holds == 0 {
-					add(0)
-				} else if err == nil {
-					age(h.Oldest, add)
+				held, err := s.Store.HeldPasts(ctx)
+				if err != nil {
+					return
 				}
+				if len(held) == 0 {
+					add(0)
+					return
+				}
+				age(slices.MinFunc(held, byOldest).Oldest, add)
 			}),
 		counter("minidb_oracle_timestamps_total", "Timestamps that were drawn; their rate "+
 			"follows that of the transactions.",
@@ -156,3 +161,5 @@ func (s *Sources) ofEngine() []family {
 	}
 	return all
 }
+
+func byOldest(a, b txn.HeldPast) int { return cmp.Compare(a.Oldest, b.Oldest) }

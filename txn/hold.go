@@ -184,12 +184,25 @@ type HeldPast struct {
 	Until tso.Timestamp // when its lease ends
 }
 
-// HeldPasts lists the holds in force.
+// HeldPasts lists the holds in force. It ends none whose lease is over: it is for views.
 func (s *Store) HeldPasts(ctx context.Context) (out []HeldPast, err error) {
-	all, err := s.liveHolds(ctx)
-	for _, h := range all {
-		out = append(out, HeldPast{tso.Timestamp(h.ID), h.Oldest, h.Keep, h.LeaseEnd})
+	if !s.holds.Load() {
+		return nil, nil
 	}
+	now, err := s.oracleTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = kv.Repeat(ctx, s.engine, func(r kv.Reader) error {
+		out = nil
+		all, err := lease.Holds(ctx, r)
+		for _, h := range all {
+			if !h.Expired(now) {
+				out = append(out, HeldPast{tso.Timestamp(h.ID), h.Oldest, h.Keep, h.LeaseEnd})
+			}
+		}
+		return err
+	})
 	return out, err
 }
 
