@@ -227,7 +227,9 @@ func TestAnIncrementalBackupReadsWhatChanged(t *testing.T) {
 		require.EqualValues(t, 2, cells)
 		steps[fmt.Sprint(n)] = counted.Since(before).Steps
 	}
+	// Whole blocks are read that have a changed row. Where blocks end depends on the timestamps in
+	// them, so that the two numbers differ by a part of a block.
 	t.Log(steps)
 	require.Less(t, steps["20000"], int64(1000))
-	require.LessOrEqual(t, steps["40000"], steps["20000"]+10)
+	require.Less(t, steps["40000"], steps["20000"]+100)
 }
