@@ -29,6 +29,31 @@ func (e *Engine) Measures() []kv.Measure {
 			all[i].Values = m.read(now)
 		}
 	}
+	return append(all, e.space.measures(now != nil)...)
+}
+
+// measures are those of the file system. They have values where that is watched.
+func (s *space) measures(open bool) []kv.Measure {
+	all := []kv.Measure{
+		{Name: "disk_free_bytes", Help: "Free bytes of the file system; below the needed ones " +
+			"new data is refused (53100), below twice of them old versions are collected early."},
+		{Name: "disk_needed_bytes", Help: "Free bytes below which new data is refused."},
+		{Name: "disk_full", Help: "1 while new data is refused (53100): make room by DELETE, " +
+			"DROP or VACUUM, or on the file system."},
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !open || !s.mu.watched {
+		return all
+	}
+	s.lookAgain()
+	full := 0.0
+	if s.mu.full {
+		full = 1
+	}
+	for i, n := range []float64{float64(s.mu.free), float64(s.lowWater), full} {
+		all[i].Values = []kv.Value{{Number: n}}
+	}
 	return all
 }
 

@@ -96,6 +96,13 @@ func (s *space) look() {
 	}
 }
 
+// lookAgain is look, where the last one is not of this moment. Requires: mu is held.
+func (s *space) lookAgain() {
+	if s.now().Sub(s.mu.lookedAt) >= lookEvery {
+		s.look()
+	}
+}
+
 // measure asks the file system for its free space, and reports when space became tight or ceased to
 // be. Requires: mu is held.
 func (s *space) measure() {
@@ -169,9 +176,7 @@ func (s *space) room(frees bool) error {
 	if !s.mu.watched {
 		return nil
 	}
-	if s.now().Sub(s.mu.lookedAt) >= lookEvery {
-		s.look()
-	}
+	s.lookAgain()
 	if !s.mu.full {
 		return nil
 	}

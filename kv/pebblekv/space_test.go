@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -30,6 +31,14 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 		pebblekv.LookAgain(e)
 		return e.Room(frees)
 	}
+	shown := func() (numbers []float64) { // free, needed, full
+		for _, m := range e.Measures() {
+			if strings.HasPrefix(m.Name, "disk_") && m.Name != "disk_bytes" {
+				numbers = append(numbers, m.Values[0].Number)
+			}
+		}
+		return numbers
+	}
 	require.NoError(t, e.Room(false))
 	require.True(t, reserved())
 	require.Empty(t, tight)
@@ -37,6 +46,7 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	require.Equal(t, []bool{true}, tight, "early enough to collect what is old")
 
 	require.ErrorIs(t, look(8*memTable-1, false), kv.ErrDiskFull)
+	require.Equal(t, []float64{8*memTable - 1, 8 * memTable, 1}, shown())
 	update(t, e, "a", "what rolls back and settles is taken all the same")
 	require.True(t, reserved())
 	require.NoError(t, look(8*memTable-1, true))
@@ -50,6 +60,7 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	require.NoError(t, look(1<<30, false))
 	require.True(t, reserved())
 	require.Equal(t, []bool{true, false}, tight)
+	require.Equal(t, []float64{1 << 30, 8 * memTable, 0}, shown())
 	require.NoError(t, e.Close())
 }
 
