@@ -72,13 +72,15 @@ func TestBackupAndRestoreByCommand(t *testing.T) {
 	first, _, _ := strings.Cut(list, ":")
 	for to, args := range map[string][]string{
 		"changed":  {"--to-time", time.Now().Add(time.Hour).Format(time.RFC3339)},
+		"changed ": {"--to-time", time.Now().Add(time.Hour).Format("2006-01-02 15:04:05Z07:00")},
+		" changed": {"--to-time", "tomorrow"},
 		"secret 1": {"--name", first},
 	} {
 		out := good(append([]string{"restore", "--from", in("backups"), "--to", in(to),
 			"--key-file", in("key")}, args...)...)
 		require.Contains(t, out, "restored as of ")
 		require.Contains(t, good("sql", "--data", in(to), "-c",
-			"SELECT v FROM t WHERE id = 1; SELECT count(*) FROM t"), to+"\n(1 row)")
+			"SELECT v FROM t WHERE id = 1; SELECT count(*) FROM t"), strings.TrimSpace(to)+"\n(1 row)")
 	}
 	good("backup", "--data", in("changed"), "--to", in("backups")) // another database now
 	bad("several databases", "restore", "--from", in("backups"), "--to", in("new"))
@@ -86,18 +88,19 @@ func TestBackupAndRestoreByCommand(t *testing.T) {
 
 func TestBackupRefuses(t *testing.T) {
 	for line, says := range map[string]string{
-		"backup --to x":                            "--data, --store or --url is missing",
-		"backup --data x":                          "--to is missing",
-		"backup --data x --to s3://bucket":         "other places are not supported",
-		"backup --url postgres://x --to x":         "absolute path",
-		"backup --data x --to x --follow":          "--follow is for a server",
-		"backup --data x --to x --rate fast":       "not a size",
-		"backup --data x --url postgres://x":       "exclude each other",
-		"backup lst --to x":                        "list, verify, prune, key or flags",
-		"backup list":                              "--from is missing",
-		"backup prune --from x --keep 7":           "--keep",
-		"restore --from x":                         "--to is missing",
-		"restore --from x --to y --to-time monday": "monday",
+		"backup --to x":                              "--data, --store or --url is missing",
+		"backup --data x":                            "--to is missing",
+		"backup --data x --to s3://bucket":           "other places are not supported",
+		"backup --url postgres://x --to x":           "absolute path",
+		"backup --data x --to x --follow":            "--follow is for a server",
+		"backup --data x --to x --rate fast":         "not a size",
+		"backup --data x --url postgres://x":         "exclude each other",
+		"backup lst --to x":                          "list, verify, prune, key or flags",
+		"backup list":                                "--from is missing",
+		"backup prune --from x --keep 7":             "--keep",
+		"restore --from x":                           "--to is missing",
+		"restore --from x --to y --to-time monday":   "monday",
+		"restore --from x --to y --to-time infinity": "no moment",
 	} {
 		code, _, errOut := runCommand(t, strings.Fields(line)...)
 		require.Equal(t, 2, code, line)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/table/types"
 )
 
 // choiceOptions are the flags that say which backup is meant.
@@ -20,14 +21,28 @@ type choiceOptions struct {
 
 func (o *choiceOptions) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.Name, "name", "", "the backup; default: the newest one")
-	fs.Func("to-time", "the last backup that is not after this moment, as 2026-11-30T18:00:00Z",
+	fs.Func("to-time", "the last backup that is not after this moment, as '2026-11-30 18:00:00Z' or "+
+		"what else SQL takes for one; without a zone in this machine's",
 		func(text string) (err error) {
-			o.Time, err = time.Parse(time.RFC3339Nano, text)
+			o.Time, err = parseMoment(text)
 			return err
 		})
 	fs.Uint64Var(&o.Timestamp, "to-timestamp", 0, "the last one that is not after this timestamp")
 	fs.StringVar(&o.keyFile, "key-file", "", "file of keys (AGE-SECRET-KEY-1…), for encrypted "+
 		"backups")
+}
+
+// parseMoment reads a moment as SQL does.
+func parseMoment(text string) (time.Time, error) {
+	ts, err := types.ParseTimestampTZ(text, -1, &types.Format{DateStyle: "ISO", DateOrder: "MDY",
+		Location: time.Local, Now: time.Now()})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if ts == types.PosInfinity || ts == types.NegInfinity {
+		return time.Time{}, fmt.Errorf("%s is no moment", text)
+	}
+	return types.TimestampToTime(ts), nil
 }
 
 // keys reads the file of keys.
