@@ -15,14 +15,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// The advice that goes with damaged files: where the database cannot be opened, and where it is
-// open.
-const (
-	restore = "restore a copy of the directory, or copy what can be read with minidb check " +
-		"--salvage"
-	whatToDo = "restore a copy of the directory, or copy what can be read with minidb check " +
-		"--salvage"
-)
+// whatToDo is the advice that goes with damaged files.
+const whatToDo = "restore a backup or a copy of the directory, or copy what can be read with " +
+	"minidb check --salvage"
 
 // replayed watches the log being read.
 type replayed struct{ newest tso.Timestamp }
@@ -137,7 +132,7 @@ func (db *DB) namesIn(ctx context.Context, raw []kv.Span) ([]string, error) {
 // advised adds what to do to the error of a directory that is damaged.
 func advised(err error) error {
 	if errors.Is(err, kv.ErrCorruption) {
-		return fmt.Errorf("%w; %s", err, restore)
+		return fmt.Errorf("%w; %s", err, whatToDo)
 	}
 	return err
 }

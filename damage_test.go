@@ -104,7 +104,7 @@ func testDamagedTableFile(t *testing.T, part int64, affects string) {
 	require.NoError(t, db.Close())
 	lines := log.lines("level=ERROR")
 	require.Len(t, lines, 1)
-	for _, part := range []string{filepath.Base(file), affects, "restore a copy"} {
+	for _, part := range []string{filepath.Base(file), affects, "restore a backup"} {
 		require.Contains(t, lines[0], part)
 	}
 }

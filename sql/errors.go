@@ -124,7 +124,8 @@ func engineError(err error) error {
 	case errors.Is(err, kv.ErrCorruption):
 		return wrap(sqlerr.DataCorrupted, err.Error(),
 			err).WithHint("What lies in other files can still be read. " +
-			"Restore a copy of the data directory, or save the other tables with COPY.")
+			"Restore a backup (minidb restore) or a copy of the data directory, or save the " +
+			"other tables with COPY.")
 	case errors.Is(err, kv.ErrDiskFull):
 		return wrap(sqlerr.DiskFull, "the disk is nearly full", err).WithDetail("%v", err).
 			WithHint("DELETE, TRUNCATE, DROP and VACUUM still work and make room, as does " +

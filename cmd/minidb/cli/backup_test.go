@@ -80,7 +80,8 @@ func TestBackupAndRestoreByCommand(t *testing.T) {
 			"--key-file", in("key")}, args...)...)
 		require.Contains(t, out, "restored as of ")
 		require.Contains(t, good("sql", "--data", in(to), "-c",
-			"SELECT v FROM t WHERE id = 1; SELECT count(*) FROM t"), strings.TrimSpace(to)+"\n(1 row)")
+			"SELECT v FROM t WHERE id = 1; SELECT count(*) FROM t"),
+			strings.TrimSpace(to)+"\n(1 row)")
 	}
 	good("backup", "--data", in("changed"), "--to", in("backups")) // another database now
 	bad("several databases", "restore", "--from", in("backups"), "--to", in("new"))

@@ -21,8 +21,8 @@ type choiceOptions struct {
 
 func (o *choiceOptions) flags(fs *flag.FlagSet) {
 	fs.StringVar(&o.Name, "name", "", "the backup; default: the newest one")
-	fs.Func("to-time", "the last backup that is not after this moment, as '2026-11-30 18:00:00Z' or "+
-		"what else SQL takes for one; without a zone in this machine's",
+	fs.Func("to-time", "the last backup that is not after this moment, as '2026-11-30 18:00:00Z' "+
+		"or what else SQL takes for one; without a zone in this machine's",
 		func(text string) (err error) {
 			o.Time, err = parseMoment(text)
 			return err
