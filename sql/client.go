@@ -43,6 +43,7 @@ type client struct {
 	held          *memory.Account        // what outlives transactions: cursors WITH HOLD
 	terminateConn atomic.Pointer[func()] // ends the connection
 	tally         tally
+	scans         scans
 	clock         time.Time // of the last change of activity
 	activity      struct {
 		sync.Mutex

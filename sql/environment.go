@@ -93,7 +93,8 @@ func (e *environment) init(ctx context.Context, s *planRunner) {
 		Virtual: s.virtual, Memory: s.memory, MemoryLimit: d.StatementMemory,
 		Spill: s.engine.opts.Spill, Database: s.databaseID,
 		WorkMemory: d.WorkMemory, TempLimit: d.TempFileLimit,
-		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references}
+		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Checks: s.references,
+		Scans: &s.scans}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.

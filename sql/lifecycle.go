@@ -60,7 +60,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	s.progress.initStreamed()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.outOfPlan = accessor{s: &s.planRunner, ctx: context.Background()}
-	s.tally = e.statements.tally(s.pid)
+	s.tally, s.scans.registry = e.statements.tally(s.pid), e.statistics
 	s.initActivity(o.TLS)
 	s.setActivity("idle", "")
 	return s, nil

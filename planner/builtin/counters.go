@@ -20,11 +20,19 @@ func counterFunctions() []def {
 			})).volatile().only(),
 		n("pg_stat_reset_replication_slot(text) void", noSlot).volatile().only(),
 		n("pg_stat_reset_subscription_stats(oid) void", noSubscription).volatile().only(),
+		f("pg_stat_get_numscans(oid) int8", scansOf("scans")).volatile(),
+		f("pg_stat_get_tuples_returned(oid) int8", scansOf("read")).volatile(),
+		f("pg_stat_get_tuples_fetched(oid) int8", scansOf("fetched")).volatile(),
 		f("pg_stat_get_db_stat_reset_time(oid) timestamptz", asking(resetTime)).stable(),
 		f("pg_stat_get_db_temp_files(oid) int8", asking(temporaryFiles)).stable(),
 		f("pg_stat_get_db_temp_bytes(oid) int8", asking(temporaryBytes)).stable(),
 		f("pg_stat_get_db_numbackends(oid) int4", asking(sessionsIn)).stable(),
 	}
+}
+
+// scansOf looks up how a table was read without an index, or by the index with the object ID.
+func scansOf(what string) scalar {
+	return describeNumber("scans", func([]types.Datum) string { return what })
 }
 
 func resetting(do func(expr.Counters, []types.Datum) error) scalar {

@@ -211,17 +211,7 @@ func tableCounters() (out []def) {
 		"last_analyze_time": "last_analyze", "last_autoanalyze_time": "last_autoanalyze",
 		"vacuum_count": "vacuum_count", "autovacuum_count": "autovacuum_count",
 		"analyze_count": "analyze_count", "autoanalyze_count": "autoanalyze_count"})
-	return append(out, value("pg_stat_get_numscans(oid) int8", `SELECT seq_scan
-			FROM pg_catalog.pg_stat_all_tables WHERE relid = $1
-		UNION ALL SELECT idx_scan FROM pg_catalog.pg_stat_all_indexes WHERE indexrelid = $1`),
-		value("pg_stat_get_tuples_returned(oid) int8", `SELECT seq_tup_read
-				FROM pg_catalog.pg_stat_all_tables WHERE relid = $1
-			UNION ALL SELECT idx_tup_read FROM pg_catalog.pg_stat_all_indexes
-				WHERE indexrelid = $1`),
-		value("pg_stat_get_tuples_fetched(oid) int8", `SELECT idx_tup_fetch
-				FROM pg_catalog.pg_stat_all_tables WHERE relid = $1
-			UNION ALL SELECT idx_tup_fetch FROM pg_catalog.pg_stat_all_indexes
-				WHERE indexrelid = $1`))
+	return out
 }
 
 // databaseCounters are the functions of the counters of a database, and of the server.

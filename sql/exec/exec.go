@@ -58,8 +58,16 @@ type Env struct {
 	// scans of the relations as they were before these changes read.
 	Deltas map[table.ID]*Delta
 	Before Before
+	// Scans counts how tables are read; nil: nothing does.
+	Scans Scans
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
+}
+
+// Scans counts how tables are read: so many scans of a table by an index, 0 without one, that read
+// so many entries or rows, and fetched the rows of so many entries.
+type Scans interface {
+	Scanned(d *table.Desc, index table.IndexID, scans, read, fetched int64)
 }
 
 // Checks gets what a statement leaves to be checked when its rows are written.

@@ -112,6 +112,7 @@ func (j *indexJoin) candidates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	j.run.lookedUp(j.inner, int64(len(j.rows)), int64(j.found.Len))
 	sel := firstRows(j.found.Len)
 	if j.filter != nil && len(sel) > 0 {
 		if j.sel == nil {

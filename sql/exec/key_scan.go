@@ -21,7 +21,7 @@ func (s *scan) startKeys() error {
 	if err != nil {
 		return err
 	}
-	s.scanner = scanner
+	s.scanner, s.read = scanner, 0
 	return nil
 }
 

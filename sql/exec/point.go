@@ -113,6 +113,7 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 		p.allocate()
 	}
 	found, err := table.GetRow(ctx, p.run.reads(n), n.Table, key, p.read, p.row)
+	p.run.scannedPoint(n, found)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -173,6 +174,7 @@ func (s *scan) points(ctx context.Context, ranges []table.Range) (*types.Batch, 
 		&which); err != nil {
 		return nil, err
 	}
+	s.run.scanned(n, int64(len(keys)), int64(s.batch.Len))
 	return s.narrow(s.batch)
 }
 

@@ -23,6 +23,7 @@ type scan struct {
 	started      bool
 	ended        bool
 	scanner      rowScanner
+	read         int64 // rows, by the scanner
 	batch        *types.Batch
 	materialised materialisedRows
 	sections     table.SectionCounts // of the scans that have ended
@@ -110,6 +111,7 @@ func (s *scan) release() error {
 	if t, ok := s.scanner.(*table.Scanner); ok && s.run.stats != nil {
 		s.noteSections(t)
 	}
+	s.run.scanned(s.node, 1, s.read)
 	err := s.scanner.Close()
 	s.scanner = nil
 	return err
@@ -149,6 +151,7 @@ func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 			s.materialised.end()
 			return nil, s.release()
 		}
+		s.read += int64(s.batch.Len)
 		if err := s.materialised.add(s.batch); err != nil {
 			return nil, err
 		}
@@ -210,7 +213,7 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	if err != nil {
 		return nil, true, err
 	}
-	s.scanner = scanner
+	s.scanner, s.read = scanner, 0
 	return nil, false, nil
 }
 

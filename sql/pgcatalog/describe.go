@@ -83,6 +83,8 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.columnOf(id, kind, extra)
 	case "size":
 		return r.bytes(id, extra)
+	case "scans":
+		return r.scans(id, extra)
 	case "comment of":
 		return r.anyComment(id, extra)
 	case "shared comment of":

@@ -70,15 +70,17 @@ func floats(fs []float64) any {
 	return types.NewArray(elems)
 }
 
-// counterRows are the rows of pg_stat_all_tables. Scans and row versions are not counted by table.
+// counterRows are the rows of pg_stat_all_tables. Row versions are not counted by table.
 func counterRows(r *reader, emit emitter) {
 	for d := range r.relations() {
 		if !d.HasRows() {
 			continue
 		}
 		c := r.counters(d)
-		emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", nil,
-			"seq_tup_read", nil, "idx_scan", nil, "idx_tup_fetch", nil, "n_tup_ins", c.Inserted,
+		rows, byIndex := scansOf(d, &c)
+		emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", rows.Scans,
+			"seq_tup_read", rows.Read, "idx_scan", byIndex.Scans,
+			"idx_tup_fetch", byIndex.Fetched, "n_tup_ins", c.Inserted,
 			"n_tup_upd", c.Updated, "n_tup_del", c.Deleted, "n_tup_hot_upd", 0,
 			"n_live_tup", c.Live, "n_dead_tup", nil, "n_mod_since_analyze", c.Modified,
 			"n_ins_since_vacuum", c.InsertedSince, "last_vacuum", c.LastVacuum,
@@ -86,6 +88,40 @@ func counterRows(r *reader, emit emitter) {
 			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes,
 			"autoanalyze_count", c.Autoanalyzes)
 	}
+}
+
+// scansOf adds up the scans of a table without an index, and those by the indexes that it has.
+func scansOf(d *table.Desc, c *stats.Counters) (rows, byIndex stats.Scans) {
+	rows = c.ScansOf(0)
+	for i := range d.Indexes {
+		s := c.ScansOf(d.Indexes[i].ID)
+		byIndex.Scans += s.Scans
+		byIndex.Fetched += s.Fetched
+	}
+	return rows, byIndex
+}
+
+// scans is how a table was read without an index, or by an index: the number of scans, of what they
+// read, or of the rows that they fetched.
+func (r *reader) scans(id table.ID, what string) (string, bool) {
+	d, ix := r.find(id)
+	if d == nil || !d.HasRows() {
+		return "0", true
+	}
+	index := table.IndexID(0)
+	if ix != nil {
+		index = ix.ID
+	}
+	c := r.counters(d)
+	s := c.ScansOf(index)
+	n := s.Scans
+	switch what {
+	case "read":
+		n = s.Read
+	case "fetched":
+		n = s.Fetched
+	}
+	return strconv.FormatInt(n, 10), r.err == nil
 }
 
 // size is the size of a relation in pg_class: rows, and PostgreSQL's blocks; -1 and 0 if the rows

@@ -31,7 +31,8 @@ CREATE VIEW pg_catalog.pg_stat_all_indexes (
 	relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_scan int8,
 	idx_tup_read int8, idx_tup_fetch int8
 ) AS
-SELECT c.oid, i.oid, n.nspname, c.relname, i.relname, NULL::int8, NULL::int8, NULL::int8
+SELECT c.oid, i.oid, n.nspname, c.relname, i.relname, pg_stat_get_numscans(i.oid),
+	pg_stat_get_tuples_returned(i.oid), pg_stat_get_tuples_fetched(i.oid)
 FROM pg_index x
 	JOIN pg_class c ON c.oid = x.indrelid
 	JOIN pg_class i ON i.oid = x.indexrelid

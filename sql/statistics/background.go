@@ -49,8 +49,11 @@ func (r *Registry) Close(ctx context.Context) error {
 	}
 	r.tick.Lock()
 	defer r.tick.Unlock()
-	return r.storeCounters(ctx)
+	return r.storeCounters(ctx, true)
 }
+
+// scanTicks is at how many ticks the counters of a table are stored that was only read.
+const scanTicks = 10
 
 // Tick stores the counters, analyses the tables that have changed much, looks for statistics that
 // other processes stored, and removes what is stored of tables that are gone.
@@ -63,7 +66,8 @@ func (r *Registry) Tick(ctx context.Context) error {
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
-	if err := r.storeCounters(ctx); err != nil {
+	r.ticks++
+	if err := r.storeCounters(ctx, r.ticks%scanTicks == 0); err != nil {
 		return err
 	}
 	for _, id := range r.due() {
@@ -116,8 +120,9 @@ func (r *Registry) adopt(id table.ID, since uint64) bool {
 	return true
 }
 
-// storeCounters writes the counters that are not in the store.
-func (r *Registry) storeCounters(ctx context.Context) error {
+// storeCounters writes the counters that are not in the store; with scans, those of tables too that
+// were only read.
+func (r *Registry) storeCounters(ctx context.Context, scans bool) error {
 	var failed error
 	r.counters.Range(func(key, value any) bool {
 		id, c := key.(table.ID), value.(*counter)
@@ -126,8 +131,10 @@ func (r *Registry) storeCounters(ctx context.Context) error {
 		}
 		r.resized(ctx, id, c)
 		c.mu.Lock()
-		dirty, base := c.dirty, c.base
-		c.dirty = false
+		dirty, base := c.dirty || scans && c.scanned, c.base
+		if dirty {
+			c.dirty, c.scanned = false, false
+		}
 		c.mu.Unlock()
 		if !dirty {
 			return true
@@ -139,7 +146,9 @@ func (r *Registry) storeCounters(ctx context.Context) error {
 			if err != nil || d == nil {
 				return err
 			}
-			return stats.WriteCounters(tx, id, &base)
+			stored := base
+			stored.Scans = ofIndexes(d, base.Scans)
+			return stats.WriteCounters(tx, id, &stored)
 		})
 		var conflict *txn.WriteConflictError
 		if failed != nil {

@@ -40,6 +40,8 @@ type counter struct {
 	// planned is the size for which plans are good.
 	planned int64
 	dirty   bool // base is not in the store
+	scanned bool // nor are the scans in it, for which alone it is not written at each tick
+	scans   map[table.IndexID]*Scans
 }
 
 func (r *Registry) counter(id table.ID) *counter {
@@ -117,6 +119,7 @@ func (c *counter) grown() int64 {
 
 // fold moves what has come since into base. Requires: c.mu.
 func (c *counter) fold() {
+	c.foldScans()
 	ins, upd, del := c.inserted.Swap(0), c.updated.Swap(0), c.deleted.Swap(0)
 	if ins|upd|del == 0 {
 		return
@@ -222,6 +225,9 @@ func (c *counter) add(stored *stats.Counters, t *stats.Table) {
 	b.Vacuums += stored.Vacuums
 	b.Analyzes += stored.Analyzes
 	b.Autoanalyzes += stored.Autoanalyzes
+	for _, s := range stored.Scans {
+		b.AddScans(s)
+	}
 	b.LastVacuum = latest(b.LastVacuum, stored.LastVacuum)
 	b.LastAnalyze = latest(b.LastAnalyze, stored.LastAnalyze)
 	b.LastAutoanalyze = latest(b.LastAutoanalyze, stored.LastAutoanalyze)

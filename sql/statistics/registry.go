@@ -34,6 +34,7 @@ type Registry struct {
 	}
 
 	tick  sync.Mutex // held by the background's work
+	ticks int        // guarded by tick
 	swept uint64     // version of the catalog when remains were last looked for
 	end   context.CancelFunc
 	done  chan struct{}

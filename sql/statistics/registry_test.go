@@ -134,3 +134,37 @@ func TestCountersAreKept(t *testing.T) {
 	require.EqualValues(t, 107, c.Inserted)
 	require.EqualValues(t, 9, c.Modified)
 }
+
+// Scans survive Close, are stored at one tick of several where nothing else happened, and those of
+// indexes that are gone are not kept.
+func TestScansAreKept(t *testing.T) {
+	ctx := context.Background()
+	open, id, _ := fixture(t)
+	scans := func(r *statistics.Registry) []stats.Scans {
+		c, err := r.Counters(ctx, id)
+		require.NoError(t, err)
+		return c.Scans
+	}
+	a := open()
+	a.Scans(id, 0).Add(1, 100, 0)
+	pk := a.Scans(id, table.RowIndexID)
+	pk.Add(1, 1, 1)
+	pk.Add(2, 0, 0)
+	a.Scans(id, 99).Add(1, 1, 1)
+	require.Len(t, scans(a), 3)
+	require.NoError(t, a.Tick(ctx))
+	require.Empty(t, scans(open()))
+	require.NoError(t, a.Close(ctx))
+	kept := []stats.Scans{{Scans: 1, Read: 100},
+		{Index: table.RowIndexID, Scans: 3, Read: 1, Fetched: 1}}
+	b := open()
+	require.Equal(t, kept, scans(b))
+	b.Scans(id, 0).Add(1, 100, 0)
+	for range 10 {
+		require.NoError(t, b.Tick(ctx))
+	}
+	c := open()
+	require.EqualValues(t, 200, scans(c)[0].Read)
+	require.NoError(t, c.Reset(ctx, 1, id))
+	require.Empty(t, scans(c))
+}

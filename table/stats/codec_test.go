@@ -1,12 +1,14 @@
 package stats
 
 import (
+	"bytes"
 	"encoding/hex"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -43,6 +45,27 @@ func TestStoredBytes(t *testing.T) {
 	counters, err := decodeCounters(b)
 	require.NoError(t, err)
 	require.Equal(t, c, counters)
+
+	c.AddScans(Scans{Index: 2, Scans: 3, Read: 1})
+	before := c.Scans
+	c.AddScans(Scans{Scans: 1, Read: 4})
+	c.AddScans(Scans{Index: 2, Scans: 1, Read: 1, Fetched: 1})
+	require.Equal(t, []Scans{{Index: 2, Scans: 3, Read: 1}}, before)
+	require.Equal(t, Scans{Index: 2, Scans: 4, Read: 2, Fetched: 1}, c.ScansOf(2))
+	require.Equal(t, Scans{Index: 1}, c.ScansOf(1))
+	scanned := encodeCounters(c)
+	require.Equal(t, hex.EncodeToString(b)+"02"+"00"+"02"+"08"+"00"+"02"+"08"+"04"+"02",
+		hex.EncodeToString(scanned))
+	counters, err = decodeCounters(scanned)
+	require.NoError(t, err)
+	require.Equal(t, c, counters)
+	for n := len(b) + 1; n < len(scanned); n++ {
+		_, err := decodeCounters(scanned[:n])
+		require.ErrorIs(t, err, kv.ErrCorruption)
+	}
+	twice := bytes.Replace(scanned, []byte{2, 8, 4, 2}, []byte{0, 8, 4, 2}, 1)
+	_, err = decodeCounters(twice)
+	require.ErrorIs(t, err, kv.ErrCorruption, "an index has one entry")
 }
 
 func TestKeysAreReadBack(t *testing.T) {
